@@ -1,0 +1,151 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
+
+/** Everything that the environment decides, parsed once and frozen. */
+export interface Config {
+  readonly production: boolean;
+  readonly port: number;
+  readonly host: string;
+  /** `{base_url}` of the interface, without a slash at its end. */
+  readonly publicUrl: string;
+  readonly database: DatabaseConfig;
+  readonly redisUrl: string | null;
+  /** The master secret as given; null when it is generated into the data directory. */
+  readonly serviceSecret: string | null;
+  readonly cryptoEnforce: boolean;
+  /** Null: the bot challenge is not checked. */
+  readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
+  /** How many reverse proxies stand in front of the service. */
+  readonly trustProxy: number;
+  readonly corsOrigins: readonly string[];
+  /** Requests a minute and client address, by name. */
+  readonly rateLimits: Readonly<Record<RateLimitName, number>>;
+  readonly logRetentionDays: number;
+  readonly logLevel: string;
+}
+
+export type DatabaseConfig =
+  | { readonly kind: 'embedded'; readonly directory: string }
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'server'; readonly url: string };
+
+/** Names every bad value at once, each with what it should have been. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  }
+}
+
+const integer = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
+
+const url = (...protocols: string[]) =>
+  z.string().refine(
+    (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+    `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  );
+
+const origin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const environment = z.object({
+  NODE_ENV: z.string().optional(),
+  PORT: integer(0, 65_535).default(4000),
+  HOST: z
+    .string()
+    .refine((host) => host === 'localhost' || isIP(host) !== 0, 'must be an IP address or localhost')
+    .default('127.0.0.1'),
+  PUBLIC_URL: url('http:', 'https:').optional(),
+  DATA_DIR: z.string().default('./data'),
+  DATABASE_URL: url('postgresql:', 'postgres:').optional(),
+  REDIS_URL: url('redis:', 'rediss:').optional(),
+  SERVICE_SECRET: z
+    .string()
+    .refine((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes (openssl rand -base64 32)')
+    .optional(),
+  CRYPTO_ENFORCE: z.enum(['true', 'false'], 'must be true or false').default('true'),
+  TURNSTILE_SECRET_KEY: z.string().optional(),
+  TURNSTILE_VERIFY_URL: url('http:', 'https:').default('https://challenges.cloudflare.com/turnstile/v0/siteverify'),
+  TRUST_PROXY: integer(0, 10).default(0),
+  CORS_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine((origins) => origins.every(origin), 'must be origins such as https://dash.example.com, with commas between')
+    .default([]),
+  RATE_LIMITS: z.string().default('').transform(parseRateLimits),
+  LOG_RETENTION_DAYS: integer(1, 3650).default(90),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+});
+
+function parseRateLimits(text: string, context: z.RefinementCtx): Record<RateLimitName, number> {
+  const limits: Record<string, number> = { ...rateLimitDefaults };
+  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
+    const match = /^\s*([A-Za-z]+)\s*=\s*([1-9]\d{0,8})\s*$/.exec(part);
+    const [, name, value] = match ?? [];
+    if (name === undefined || !Object.hasOwn(rateLimitDefaults, name)) {
+      context.addIssue({
+        code: 'custom',
+        message: `has "${part.trim()}"; write name=requests with a name of ${Object.keys(rateLimitDefaults).join(', ')}`,
+      });
+      continue;
+    }
+    limits[name] = Number(value);
+  }
+  return { ...rateLimitDefaults, ...limits };
+}
+
+/**
+ * Reads the environment, the only place that does (design §4).
+ * An empty variable counts as unset, as compose files and shells produce them.
+ * @throws {ConfigError} naming every bad variable
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(set);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
+  }
+  const value = parsed.data;
+  const production = value.NODE_ENV === 'production';
+  const problems: string[] = [];
+  if (value.SERVICE_SECRET === undefined && (production || value.DATABASE_URL !== undefined)) {
+    const why = production ? 'NODE_ENV is production' : 'DATABASE_URL is set';
+    problems.push(`SERVICE_SECRET must be set because ${why} (openssl rand -base64 32)`);
+  }
+  if (production && value.CRYPTO_ENFORCE === 'false') {
+    problems.push('CRYPTO_ENFORCE must not be false in production: it admits unsealed client requests');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  return Object.freeze({
+    production,
+    port: value.PORT,
+    host: value.HOST,
+    publicUrl: (value.PUBLIC_URL ?? `http://${value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
+    database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
+    redisUrl: value.REDIS_URL ?? null,
+    serviceSecret: value.SERVICE_SECRET ?? null,
+    cryptoEnforce: value.CRYPTO_ENFORCE === 'true',
+    turnstile:
+      value.TURNSTILE_SECRET_KEY === undefined
+        ? null
+        : { secretKey: value.TURNSTILE_SECRET_KEY, verifyUrl: value.TURNSTILE_VERIFY_URL },
+    trustProxy: value.TRUST_PROXY,
+    corsOrigins: value.CORS_ORIGINS,
+    rateLimits: value.RATE_LIMITS,
+    logRetentionDays: value.LOG_RETENTION_DAYS,
+    logLevel: value.LOG_LEVEL,
+  });
+}
+
+function databaseOf(url: string | undefined, directory: string): DatabaseConfig {
+  if (url !== undefined) return { kind: 'server', url };
+  if (directory === 'memory:') return { kind: 'memory' };
+  return { kind: 'embedded', directory };
+}
