@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { DatabaseAddress } from './db/address.ts';
 import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
 
 /** Everything that the environment decides, parsed once and frozen. */
@@ -9,7 +10,7 @@ export interface Config {
   readonly host: string;
   /** `{base_url}` of the interface, without a slash at its end. */
   readonly publicUrl: string;
-  readonly database: DatabaseConfig;
+  readonly database: DatabaseAddress;
   readonly redisUrl: string | null;
   /** The master secret as given; null when it is generated into the data directory. */
   readonly serviceSecret: string | null;
@@ -25,16 +26,13 @@ export interface Config {
   readonly logLevel: string;
 }
 
-export type DatabaseConfig =
-  | { readonly kind: 'embedded'; readonly directory: string }
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'server'; readonly url: string };
-
 /** Names every bad value at once, each with what it should have been. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  constructor(readonly problems: readonly string[]) {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
     super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.problems = problems;
   }
 }
 
@@ -144,7 +142,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-function databaseOf(url: string | undefined, directory: string): DatabaseConfig {
+function databaseOf(url: string | undefined, directory: string): DatabaseAddress {
   if (url !== undefined) return { kind: 'server', url };
   if (directory === 'memory:') return { kind: 'memory' };
   return { kind: 'embedded', directory };
