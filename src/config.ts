@@ -44,10 +44,12 @@ const integer = (least: number, most: number) =>
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
 
 const url = (...protocols: string[]) =>
-  z.string().refine(
-    (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-    `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  );
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
 
 const origin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -65,16 +67,24 @@ const environment = z.object({
   REDIS_URL: url('redis:', 'rediss:').optional(),
   SERVICE_SECRET: z
     .string()
-    .refine((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes (openssl rand -base64 32)')
+    .refine(
+      (secret) => Buffer.byteLength(secret) >= 32,
+      'must be at least 32 bytes (openssl rand -base64 32)',
+    )
     .optional(),
   CRYPTO_ENFORCE: z.enum(['true', 'false'], 'must be true or false').default('true'),
   TURNSTILE_SECRET_KEY: z.string().optional(),
-  TURNSTILE_VERIFY_URL: url('http:', 'https:').default('https://challenges.cloudflare.com/turnstile/v0/siteverify'),
+  TURNSTILE_VERIFY_URL: url('http:', 'https:').default(
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  ),
   TRUST_PROXY: integer(0, 10).default(0),
   CORS_ORIGINS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
-    .refine((origins) => origins.every(origin), 'must be origins such as https://dash.example.com, with commas between')
+    .refine(
+      (origins) => origins.every(origin),
+      'must be origins such as https://dash.example.com, with commas between',
+    )
     .default([]),
   RATE_LIMITS: z.string().default('').transform(parseRateLimits),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
@@ -104,7 +114,9 @@ function parseRateLimits(text: string, context: z.RefinementCtx): Record<RateLim
  * @throws {ConfigError} naming every bad variable
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const set = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const parsed = environment.safeParse(set);
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
@@ -125,7 +137,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     production,
     port: value.PORT,
     host: value.HOST,
-    publicUrl: (value.PUBLIC_URL ?? `http://${value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
+    publicUrl: (
+      value.PUBLIC_URL ?? `http://${value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST}:${value.PORT}`
+    ).replace(/\/+$/, ''),
     database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
     redisUrl: value.REDIS_URL ?? null,
     serviceSecret: value.SERVICE_SECRET ?? null,
