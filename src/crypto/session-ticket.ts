@@ -1,0 +1,94 @@
+import { hkdfSync } from 'node:crypto';
+import { parse as parseUuid, stringify as stringifyUuid } from 'uuid';
+import { type Clock, unixSeconds } from '../lib/clock.ts';
+import type { ApplicationId } from '../lib/ids.ts';
+import { decodeBase64Url, encodeBase64Url } from '../protocol/base64.ts';
+import { sessionLifetimeSeconds } from '../protocol/constants.ts';
+import { openAesGcm, sealAesGcm } from './aead.ts';
+import type { Keyring } from './keyring.ts';
+
+/** What a session is: everything that a later sealed request needs, so that the server stores nothing. */
+export interface SessionTicket {
+  readonly applicationId: ApplicationId;
+  /** The version string the client named at session init. */
+  readonly clientVersion: string;
+  /** AES-256 key of the session. */
+  readonly sessionKey: Uint8Array;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** An opened ticket, with a tag that tells one session from all others. */
+export interface OpenedTicket extends SessionTicket {
+  readonly sessionTag: string;
+}
+
+const formatVersion = 1;
+const headerLength = 1 + 4;
+const ivLength = 12;
+const tagLength = 16;
+const uuidLength = 16;
+const keyLength = 32;
+const epochSeconds = 3600;
+
+/**
+ * Seals and opens session tickets (SPEC, "Session"): `version ‖ expiry ‖ IV ‖ ciphertext ‖ tag` in base64url, the
+ * first two as associated data. Each hour has a key of its own, so that random IVs under one key stay far below the
+ * 2^32 of NIST SP 800-38D §8.3 however long the master secret lives.
+ */
+export function createTicketSealer(keyring: Keyring, clock: Clock) {
+  const epochKeys = new Map<number, Uint8Array>();
+
+  const epochKey = (expiresAt: number): Uint8Array => {
+    const epoch = Math.floor(expiresAt / epochSeconds);
+    let key = epochKeys.get(epoch);
+    if (key === undefined) {
+      key = new Uint8Array(hkdfSync('sha256', keyring.ticketKey, new Uint8Array(0), `epoch/${epoch}`, 32));
+      if (epochKeys.size >= 4) epochKeys.clear();
+      epochKeys.set(epoch, key);
+    }
+    return key;
+  };
+
+  return {
+    /** The `sessionId` of a new session. */
+    seal(session: Omit<SessionTicket, 'expiresAt'>): string {
+      const expiresAt = unixSeconds(clock) + sessionLifetimeSeconds;
+      const header = Buffer.alloc(headerLength);
+      header.writeUInt8(formatVersion, 0);
+      header.writeUInt32BE(expiresAt, 1);
+      const plaintext = Buffer.concat([
+        parseUuid(session.applicationId),
+        session.sessionKey,
+        Buffer.from(session.clientVersion, 'utf8'),
+      ]);
+      const { iv, ciphertext, tag } = sealAesGcm(epochKey(expiresAt), plaintext, header);
+      return encodeBase64Url(Buffer.concat([header, iv, ciphertext, tag]));
+    },
+
+    /** The session of a `sessionId`; null when we did not make it, or it has expired. */
+    open(sessionId: string): OpenedTicket | null {
+      const bytes = decodeBase64Url(sessionId);
+      if (bytes === null || bytes.length < headerLength + ivLength + uuidLength + keyLength + tagLength) return null;
+      const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const expiresAt = view.readUInt32BE(1);
+      const now = unixSeconds(clock);
+      // The second bound keeps a made-up expiry from having us derive a key for every hour there is.
+      if (view.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + epochSeconds) return null;
+      const header = bytes.subarray(0, headerLength);
+      const iv = bytes.subarray(headerLength, headerLength + ivLength);
+      const ciphertext = bytes.subarray(headerLength + ivLength, -tagLength);
+      const plaintext = openAesGcm(epochKey(expiresAt), { iv, ciphertext, tag: bytes.subarray(-tagLength) }, header);
+      if (plaintext === null) return null;
+      return {
+        applicationId: stringifyUuid(plaintext.subarray(0, uuidLength)) as ApplicationId,
+        sessionKey: plaintext.subarray(uuidLength, uuidLength + keyLength),
+        clientVersion: Buffer.from(plaintext.subarray(uuidLength + keyLength)).toString('utf8'),
+        expiresAt,
+        sessionTag: encodeBase64Url(iv),
+      };
+    },
+  };
+}
+
+export type TicketSealer = ReturnType<typeof createTicketSealer>;

@@ -1,0 +1,45 @@
+import type { Keyring } from '../crypto/keyring.ts';
+import type { TicketSealer } from '../crypto/session-ticket.ts';
+import type { Database } from '../db/database.ts';
+import type { ReplayGuard } from '../ephemeral/replay-guard.ts';
+import type { EphemeralStore } from '../ephemeral/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Actor } from './actor.ts';
+import type { ServiceCaches } from './caches.ts';
+import type { SecurityLogWriter } from './security-log/writer.ts';
+
+/** What the services work with: opened once at start, the same for every request. */
+export interface ServiceEnvironment {
+  readonly database: Database;
+  readonly store: EphemeralStore;
+  readonly replayGuard: ReplayGuard;
+  readonly caches: ServiceCaches;
+  readonly securityLog: SecurityLogWriter;
+  readonly keyring: Keyring;
+  readonly tickets: TicketSealer;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: ServiceSettings;
+}
+
+/** The part of the configuration that decides what services answer. */
+export interface ServiceSettings {
+  readonly publicUrl: string;
+  readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
+}
+
+/** One request, as a verb sees it. */
+export interface ServiceContext {
+  readonly env: ServiceEnvironment;
+  readonly actor: Actor;
+  readonly client: ClientOrigin;
+}
+
+/** Where a request came from. */
+export interface ClientOrigin {
+  /** Canonical text of the address: RFC 5952 for IPv6, dotted for IPv4 also when it came mapped into IPv6. */
+  readonly ip: string;
+  /** ISO 3166-1 alpha-2, when it is known. */
+  readonly country: string | null;
+}

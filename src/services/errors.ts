@@ -1,0 +1,40 @@
+/** Every code that a dashboard operation can answer with, whichever transport carries it (design §5). */
+export const serviceErrorCodes = [
+  'VALIDATION_FAILED',
+  'UNAUTHENTICATED',
+  'INVALID_CREDENTIALS',
+  'BOT_CHALLENGE_FAILED',
+  'FORBIDDEN',
+  'APP_NOT_FOUND',
+  'LICENSE_NOT_FOUND',
+  'EMAIL_TAKEN',
+  'KEY_EXISTS',
+  'PRIVATE_MODE',
+  'RATE_LIMITED',
+  'UNAVAILABLE',
+  'INTERNAL',
+] as const;
+
+export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
+
+/** One thing wrong with an input. */
+export interface InputIssue {
+  /** Where: member names and indexes from the input's root. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** A refusal that the caller should read: the transports turn it into their own shape. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ServiceErrorCode;
+  readonly issues: readonly InputIssue[] | undefined;
+
+  constructor(code: ServiceErrorCode, message: string, options: { issues?: readonly InputIssue[]; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.issues = options.issues;
+  }
+}
+
+export const applicationNotFound = () => new ServiceError('APP_NOT_FOUND', 'There is no such application.');

@@ -1,0 +1,31 @@
+import type { Prisma } from '../../db/client.ts';
+import { newId } from '../../lib/ids.ts';
+import type { ServiceContext } from '../context.ts';
+import type { SecurityLogInput } from './entry.ts';
+
+/**
+ * Writes an administrative entry in the mutation's own transaction: the change and its record are there together
+ * or not at all.
+ */
+export async function recordSecurityEvent(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  input: SecurityLogInput,
+): Promise<void> {
+  await transaction.securityLogEntry.create({
+    data: {
+      id: newId(),
+      developerId: input.developerId,
+      applicationId: input.applicationId,
+      event: input.event,
+      code: input.code ?? null,
+      licenseId: input.licenseId ?? null,
+      userId: input.userId ?? null,
+      hwid: input.hwid ?? null,
+      ip: ctx.client.ip,
+      country: ctx.client.country,
+      metadata: { ...input.metadata },
+      createdAt: new Date(ctx.env.clock.now()),
+    },
+  });
+}

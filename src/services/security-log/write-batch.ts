@@ -1,0 +1,69 @@
+import type { Pool } from 'pg';
+import type { SecurityLogRow } from './entry.ts';
+
+/**
+ * Writes a batch in two statements of one transaction, whatever its size. An entry whose application or developer
+ * was deleted meanwhile has nobody to read it and is left out, instead of failing the batch.
+ */
+export async function writeBatch(
+  pool: Pool,
+  entries: readonly SecurityLogRow[],
+  lastIps: ReadonlyMap<string, string>,
+): Promise<void> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
+    if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
+    await client.query('COMMIT');
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw failure;
+  } finally {
+    client.release(failure);
+  }
+}
+
+// Locking the parents keeps them there until the commit; in order of id, so that two batches cannot deadlock.
+const insertEntries = `
+  WITH entry AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::uuid[],
+                         $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::timestamptz[])
+      AS t (id, developer_id, application_id, event, code, license_id, user_id, ip, country, hwid, metadata, created_at)
+  ), application AS (
+    SELECT id FROM applications WHERE id IN (SELECT application_id FROM entry) ORDER BY id FOR KEY SHARE
+  )
+  INSERT INTO security_log (id, developer_id, application_id, event, code, license_id, user_id, ip, country, hwid, metadata, created_at)
+  SELECT entry.* FROM entry JOIN application ON application.id = entry.application_id`;
+
+const updateLastIps = `
+  WITH seen AS (
+    SELECT * FROM unnest($1::uuid[], $2::text[]) AS t (id, ip)
+  ), license AS (
+    SELECT licenses.id FROM licenses JOIN seen USING (id) ORDER BY licenses.id FOR NO KEY UPDATE
+  )
+  UPDATE licenses SET last_ip = seen.ip FROM seen, license
+  WHERE licenses.id = seen.id AND license.id = seen.id AND licenses.last_ip IS DISTINCT FROM seen.ip`;
+
+function entryColumns(entries: readonly SecurityLogRow[]): unknown[] {
+  return [
+    entries.map((entry) => entry.id),
+    entries.map((entry) => entry.developerId),
+    entries.map((entry) => entry.applicationId),
+    entries.map((entry) => entry.event),
+    entries.map((entry) => entry.code ?? null),
+    entries.map((entry) => entry.licenseId ?? null),
+    entries.map((entry) => entry.userId ?? null),
+    entries.map((entry) => entry.ip),
+    entries.map((entry) => entry.country),
+    entries.map((entry) => entry.hwid ?? null),
+    entries.map((entry) => JSON.stringify(entry.metadata ?? {})),
+    entries.map((entry) => entry.createdAt),
+  ];
+}
+
+function lastIpColumns(lastIps: ReadonlyMap<string, string>): unknown[] {
+  return [[...lastIps.keys()], [...lastIps.values()]];
+}
