@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { createExpiringSet } from './expiring-set.ts';
+import { type ChannelListener, type EphemeralStore, StoreUnavailableError } from './store.ts';
+import { createMemoryWindows } from './windows.ts';
+
+export interface MemoryStoreOptions {
+  /** Judges the expiry of `addOnce` keys. Rate-limit windows run on the process's own clock. */
+  readonly clock?: Clock;
+  /** Bound of `addOnce`; beyond it the store refuses. */
+  readonly maxKeys?: number;
+  /** Bound of open rate-limit windows; beyond it the oldest is dropped. */
+  readonly maxWindows?: number;
+}
+
+/** More than a process can fill: 125 s (the replay guard's memory) of 16,000 requests a second. */
+export const defaultMaxKeys = 2_000_000;
+export const defaultMaxWindows = 100_000;
+
+/** Short-lived state of one process, in bounded memory, gone when it ends. */
+export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralStore {
+  const keys = createExpiringSet(options.clock ?? systemClock, options.maxKeys ?? defaultMaxKeys);
+  const windows = createMemoryWindows(options.maxWindows ?? defaultMaxWindows);
+  const listeners = new Map<string, ChannelListener[]>();
+  let closed = false;
+
+  function requireOpen(): void {
+    if (closed) throw new StoreUnavailableError('The in-process store is closed.');
+  }
+
+  return {
+    shared: false,
+    epoch: randomUUID(),
+    async addOnce(key, ttlSeconds) {
+      requireOpen();
+      return keys.addOnce(key, ttlSeconds);
+    },
+    consume: windows.consume,
+    peek: windows.peek,
+    async publish(channel, text) {
+      requireOpen();
+      for (const listener of listeners.get(channel) ?? []) listener.message(text);
+    },
+    subscribe(channel, listener) {
+      listeners.set(channel, [...(listeners.get(channel) ?? []), listener]);
+      return {
+        get live() {
+          return !closed;
+        },
+      };
+    },
+    isAvailable: () => !closed,
+    async close() {
+      closed = true;
+    },
+  };
+}

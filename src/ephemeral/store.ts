@@ -1,0 +1,88 @@
+import type { RateLimitName } from './rate-limits.ts';
+
+/** A named limit as configured: so many points a client key and 60-second window. */
+export interface RateLimit {
+  readonly name: RateLimitName;
+  readonly points: number;
+}
+
+/** What a bucket says, in the terms of the `RateLimit-*` header fields. */
+export interface RateLimitOutcome {
+  readonly allowed: boolean;
+  readonly limit: number;
+  /** Points left in this window, never below 0. */
+  readonly remaining: number;
+  /** Whole seconds until the window ends, at least 1: fit for `Retry-After`. */
+  readonly resetSeconds: number;
+}
+
+/** What a subscriber hears. */
+export interface ChannelListener {
+  /** A message that some instance published, this one included. */
+  message(text: string): void;
+  /** The subscription went down or came (back) up: messages may have been missed. */
+  interrupted(): void;
+}
+
+export interface Subscription {
+  /** True while every message published from now on will arrive. */
+  readonly live: boolean;
+}
+
+/**
+ * Short-lived state: what must be remembered for a minute or two, by one process or by many
+ * instances of the service at once. Each operation is atomic across everything that shares the store.
+ */
+export interface EphemeralStore {
+  /** True when other instances see the same state. */
+  readonly shared: boolean;
+
+  /**
+   * Names the store's unbroken memory: another value means that it may have forgotten something
+   * (in-process: at each start; Redis: when it came back empty). What the replay guard protects must
+   * not outlive it, so the key of session tickets is to be derived under this value (design §5).
+   */
+  readonly epoch: string;
+
+  /**
+   * Adds a key that then lives for `ttlSeconds`.
+   * @returns true when the key was not there, for exactly one of any number of concurrent callers
+   * @throws {StoreUnavailableError} when the store cannot answer; the key may have been added
+   */
+  addOnce(key: string, ttlSeconds: number): Promise<boolean>;
+
+  /**
+   * Takes one point from the bucket of this name and client key. The bucket is the same whatever
+   * `points` says, whichever transport asks. Never rejects: see each store for what it does when
+   * the shared bucket is out of reach.
+   */
+  consume(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
+
+  /**
+   * Looks without taking: `allowed` says whether a `consume` now would be. For limits that count
+   * failures only (apiKeyAuth): peek before the attempt, consume after a failure, and answer the
+   * failure by what that consume says; so that of a hundred parallel failures exactly `points`
+   * are answered as failures and the rest as over the limit.
+   */
+  peek(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
+
+  /**
+   * Tells every subscriber of the channel on every instance.
+   * @throws {StoreUnavailableError} when it cannot be told
+   */
+  publish(channel: string, text: string): Promise<void>;
+
+  /** Listens on a channel until the store is closed. Not live before its first `interrupted()` when shared. */
+  subscribe(channel: string, listener: ChannelListener): Subscription;
+
+  /** Whether the store answered lately: for health reports; it costs nothing to ask. */
+  isAvailable(): boolean;
+
+  /** Lets go of connections and timers. Afterwards `addOnce` and `publish` throw StoreUnavailableError. */
+  close(): Promise<void>;
+}
+
+/** The store cannot answer now. Whatever depends on the answer is to be refused (503 UNAVAILABLE), not waved through. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
