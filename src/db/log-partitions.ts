@@ -1,0 +1,121 @@
+import type pg from 'pg';
+
+/** Advisory lock under which partitions are made and dropped, so that instances take turns. */
+const advisoryLock = 72707370;
+const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
+/** 1970-01-05, the first Monday of the Unix epoch: weeks run from Monday to Monday, UTC. */
+const firstMonday = 4 * 24 * 60 * 60 * 1000;
+/** How far ahead partitions are made; the DEFAULT partition takes what comes later than that. */
+const weeksAhead = 4;
+
+export interface LogPartition {
+  /** `security_log_<first day>`, such as `security_log_20261116`. */
+  readonly name: string;
+  /** Lowest id of the week, included. */
+  readonly from: string;
+  /** Lowest id of the next week, excluded. */
+  readonly to: string;
+  /** First millisecond of the next week, since the Unix epoch. */
+  readonly end: number;
+}
+
+/** The lowest UUIDv7 of a millisecond: 48 bits of time, the rest zero (RFC 9562 §5.7). */
+export function lowestId(milliseconds: number): string {
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The partition of the week that holds `milliseconds` since the Unix epoch, or of one `weeks` later. */
+export function partitionOf(milliseconds: number, weeks = 0): LogPartition {
+  const index = Math.floor((milliseconds - firstMonday) / weekMilliseconds) + weeks;
+  const start = firstMonday + index * weekMilliseconds;
+  const end = start + weekMilliseconds;
+  const day = new Date(start).toISOString().slice(0, 10).replaceAll('-', '');
+  return { name: `security_log_${day}`, from: lowestId(start), to: lowestId(end), end };
+}
+
+/**
+ * Makes the weekly partitions of the security log from last week to a few weeks ahead. Does nothing where they
+ * exist. Call it at start and at least once a week. Several instances may call it at once.
+ */
+export async function ensureLogPartitions(pool: pg.Pool, now: Date): Promise<void> {
+  const wanted = Array.from({ length: weeksAhead + 2 }, (_, week) => partitionOf(now.getTime(), week - 1));
+  if ((await missing(pool, wanted)).length === 0) return;
+  await exclusively(pool, async (client) => {
+    for (const partition of await missing(client, wanted)) await create(client, partition);
+  });
+}
+
+/**
+ * Drops the partitions whose every entry is older than `retentionDays`, and such entries of the DEFAULT partition.
+ * @returns the names of the dropped partitions
+ */
+export async function dropExpiredLogPartitions(
+  pool: pg.Pool,
+  now: Date,
+  retentionDays: number,
+): Promise<string[]> {
+  const oldest = now.getTime() - retentionDays * 24 * 60 * 60 * 1000;
+  return exclusively(pool, async (client) => {
+    const expired = (await existing(client)).filter((name) => endOf(name) <= oldest);
+    for (const name of expired) await client.query(`DROP TABLE ${client.escapeIdentifier(name)}`);
+    await client.query('DELETE FROM security_log_default WHERE id < $1', [lowestId(oldest)]);
+    return expired;
+  });
+}
+
+/** End of the week that a partition's name says, or never for a table that is not named as ours are. */
+function endOf(name: string): number {
+  const [, year, month, day] = /^security_log_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+  return year === undefined
+    ? Number.POSITIVE_INFINITY
+    : partitionOf(Date.parse(`${year}-${month}-${day}`)).end;
+}
+
+async function existing(client: pg.Pool | pg.ClientBase): Promise<string[]> {
+  const found = await client.query<{ name: string }>(
+    `SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+     WHERE inhparent = 'security_log'::regclass ORDER BY 1`,
+  );
+  return found.rows.map((row) => row.name);
+}
+
+async function missing(client: pg.Pool | pg.ClientBase, wanted: LogPartition[]): Promise<LogPartition[]> {
+  const names = new Set(await existing(client));
+  return wanted.filter((partition) => !names.has(partition.name));
+}
+
+/**
+ * ATTACH takes a weaker lock on the log than PARTITION OF, so entries keep being written. Entries of the week that
+ * the DEFAULT partition already took are moved first: PostgreSQL refuses the partition otherwise.
+ */
+async function create(client: pg.ClientBase, { name, from, to }: LogPartition): Promise<void> {
+  await client.query(`CREATE TABLE ${name} (LIKE security_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`);
+  await client.query(
+    `WITH moved AS (DELETE FROM security_log_default WHERE id >= '${from}' AND id < '${to}' RETURNING *)
+     INSERT INTO ${name} SELECT * FROM moved`,
+  );
+  await client.query(
+    `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+  );
+}
+
+/** One transaction under the advisory lock. Gives up rather than hold up every writer behind a long transaction. */
+async function exclusively<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    await client.query(`SET LOCAL lock_timeout = '10s'`);
+    await client.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}

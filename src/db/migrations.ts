@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/** One `migration.sql`, as shipped. */
+export interface Migration {
+  /** Name of its folder, `<time>_<sentence>`: migrations run in the order of their names. */
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the file, in hex, as Prisma records it. */
+  readonly checksum: string;
+}
+
+/** `prisma/migrations` of this installation; the same from `src/db` and from `dist/db`. */
+export const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations/', import.meta.url));
+
+/** Reads every migration below `directory`, in the order in which they apply. */
+export async function readMigrations(directory: string = migrationsDirectory): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(`${directory}/${name}/migration.sql`, 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}

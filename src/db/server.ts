@@ -1,0 +1,55 @@
+import pg from 'pg';
+import type { Logger } from '../lib/log.ts';
+import { createPool } from './pool.ts';
+import { DatabaseStartError } from './start-error.ts';
+
+/** Oldest PostgreSQL that the migrations are written for. */
+export const oldestMajorVersion = 15;
+
+/**
+ * A pool of connections to a PostgreSQL server, after one has been made and the server found new enough.
+ * @throws {DatabaseStartError} saying which server cannot be used and why, never with the password
+ */
+export async function connectServer(url: string, log: Logger): Promise<pg.Pool> {
+  const pool = createPool({ connectionString: url, max: 10, connectionTimeoutMillis: 5_000 }, log);
+  try {
+    const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
+    checkServerVersion(Number(version.rows[0]?.server_version_num));
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error instanceof DatabaseStartError ? error : explain(error, url);
+  }
+}
+
+/** @param versionNumber `server_version_num`, such as 150004 */
+export function checkServerVersion(versionNumber: number): void {
+  const major = Math.floor(versionNumber / 10_000);
+  if (major >= oldestMajorVersion) return;
+  throw new DatabaseStartError(
+    'too-old',
+    `The server that DATABASE_URL names runs PostgreSQL ${major}; ${oldestMajorVersion} or newer is needed.`,
+  );
+}
+
+function explain(error: unknown, url: string): DatabaseStartError {
+  const { host, port, user, database } = new pg.Client({ connectionString: url });
+  const server = `the PostgreSQL server at ${host}:${port}`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = error instanceof Error ? error.message || code : String(error);
+  const as = `user "${user}"`;
+  if (code === '28P01' || code === '28000' || /password must be a string|SASL/.test(reason)) {
+    const message = `Cannot sign in to ${server} as ${as}: check the user and the password in DATABASE_URL (${reason}).`;
+    return new DatabaseStartError('authentication', message, { cause: error });
+  }
+  if (code === '3D000') {
+    const message = `There is no database "${database}" on ${server}: create it, or correct DATABASE_URL.`;
+    return new DatabaseStartError('refused', message, { cause: error });
+  }
+  // SQLSTATE: the server answered, and refused.
+  if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
+    return new DatabaseStartError('refused', `Cannot use ${server}: ${reason}.`, { cause: error });
+  }
+  const message = `Cannot reach ${server}: ${reason || 'no answer'}. Check that it runs and that DATABASE_URL is right.`;
+  return new DatabaseStartError('unreachable', message, { cause: error });
+}
