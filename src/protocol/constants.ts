@@ -1,0 +1,56 @@
+/** The `v` of every sealed message (SPEC §1). */
+export const protocolVersion = 1;
+
+/** Starts the HKDF `info`; the application id follows at once, with nothing between (SPEC §4). */
+export const sessionKeyLabel = 'service-session-v1';
+
+/** How far two clocks may differ, in seconds, either way and inclusive (SPEC §8). */
+export const clockSkewSeconds = 60;
+
+/** How long a server remembers a nonce, in seconds (SPEC §8). Twice the skew: no request outlives its nonce. */
+export const replayWindowSeconds = 120;
+
+/** How long a session key may be used, in seconds from the handshake's timestamp (SPEC §9). */
+export const sessionLifetimeSeconds = 900;
+
+/** Bytes of each side's handshake nonce (SPEC §3). */
+export const handshakeNonceBytes = 32;
+
+/** Bytes of the HKDF salt that the server draws for a handshake (SPEC §3). */
+export const saltBytes = 32;
+
+/** Bytes of the AES-256 session key (SPEC §4). */
+export const sessionKeyBytes = 32;
+
+/** Bytes of the AES-GCM initialisation vector (SPEC §5). */
+export const ivBytes = 12;
+
+/** Bytes of the AES-GCM tag (SPEC §5). */
+export const tagBytes = 16;
+
+/** Bytes of an Ed25519 seed and of an Ed25519 public key (RFC 8032 §5.1.5). */
+export const ed25519KeyBytes = 32;
+
+/** Bytes of an Ed25519 signature (RFC 8032 §5.1.6). */
+export const signatureBytes = 64;
+
+/** Least and most bytes of a request's nonce; "about 16" in the interface document (SPEC §6). */
+export const requestNonceBytes = { least: 8, most: 64, usual: 16 } as const;
+
+/** Longest `sessionId`, in characters: an opaque ticket (SPEC §3). */
+export const sessionIdMaxLength = 1024;
+
+/** Longest `ciphertextB64` of a request, in characters (SPEC §6). */
+export const requestCiphertextMaxLength = 16_384;
+
+/** Longest answer to any request of the protocol, in bytes of the HTTP body (SPEC §7). */
+export const answerMaxBytes = 65_536;
+
+/** Paths under `{base_url}` (the interface document, "Client protocol"). */
+export const clientPaths = {
+  sessionInit: '/api/v1/session/init',
+  validate: '/api/v1/licenses/validate',
+  register: '/api/v1/client/register',
+  login: '/api/v1/client/login',
+  upgrade: '/api/v1/client/upgrade',
+} as const;

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { decodeBase64 } from './base64.ts';
+import {
+  handshakeNonceBytes,
+  protocolVersion,
+  requestCiphertextMaxLength,
+  requestNonceBytes,
+  saltBytes,
+  sessionIdMaxLength,
+  signatureBytes,
+} from './constants.ts';
+import { wellFormedText } from './text.ts';
+
+/** Codes of a sealed answer, in the order in which a request is judged (SPEC §10). `OK` is last to be reached. */
+export const verdictCodes = [
+  'VALIDATION_FAILED',
+  'APP_DISABLED',
+  'APP_OUTDATED',
+  'IP_BANNED',
+  'HWID_BANNED',
+  'REGISTER_DISABLED',
+  'LICENSE_REQUIRED',
+  'INVALID_CREDENTIALS',
+  'USER_NOT_FOUND',
+  'USERNAME_TAKEN',
+  'LICENSE_NOT_FOUND',
+  'APP_MISMATCH',
+  'BANNED',
+  'EXPIRED',
+  'HWID_MISMATCH',
+  'TIER_NOT_HIGHER',
+  'OK',
+] as const;
+export type VerdictCode = (typeof verdictCodes)[number];
+export type FailureVerdictCode = Exclude<VerdictCode, 'OK'>;
+
+/** Codes of a plaintext answer, with the HTTP status of each (SPEC §11). */
+export const plaintextErrorStatus = {
+  VALIDATION_FAILED: 400,
+  CRYPTO_REQUIRED: 400,
+  DECRYPT_FAIL: 400,
+  CLOCK_SKEW: 400,
+  REPLAY: 400,
+  SESSION_EXPIRED: 401,
+  APP_DISABLED: 403,
+  APP_OUTDATED: 403,
+  IP_BANNED: 403,
+  APP_NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 503,
+} as const;
+export type PlaintextErrorCode = keyof typeof plaintextErrorStatus;
+
+const text = (most: number) => wellFormedText.min(1).max(most);
+
+/** Canonical base64 of `least` to `most` bytes. The length is checked first, so that no long text is decoded. */
+const base64Of = (least: number, most: number = least) =>
+  z
+    .string()
+    .max(Math.ceil(most / 3) * 4)
+    .refine(
+      (value) => {
+        const length = decodeBase64(value)?.length ?? -1;
+        return length >= least && length <= most;
+      },
+      `must be standard base64 with padding of ${least === most ? least : `${least} to ${most}`} bytes`,
+    );
+
+const canonicalUuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case');
+const sessionIdText = text(sessionIdMaxLength);
+const unixTime = z.int().min(0);
+const version = z.literal(protocolVersion);
+const instant = z.iso.datetime();
+
+// Handshake (SPEC §3)
+
+export const sessionInitRequest = z.object({
+  appId: canonicalUuid,
+  clientNonceB64: base64Of(handshakeNonceBytes),
+  clientVersion: text(64),
+});
+export type SessionInitRequest = z.infer<typeof sessionInitRequest>;
+
+export const sessionInitResponse = z.object({
+  success: z.literal(true),
+  sessionId: sessionIdText,
+  serverNonceB64: base64Of(handshakeNonceBytes),
+  hkdfSaltB64: base64Of(saltBytes),
+  timestamp: unixTime,
+  signatureB64: base64Of(signatureBytes),
+  v: version,
+});
+export type SessionInitResponse = z.infer<typeof sessionInitResponse>;
+
+/** What the handshake's signature covers, in canonical JSON. A type and no interface, so that it is a JsonValue. */
+export type SessionInitSignedPart = {
+  readonly appId: string;
+  readonly hkdfSaltB64: string;
+  readonly serverNonceB64: string;
+  readonly sessionId: string;
+  readonly timestamp: number;
+  readonly v: typeof protocolVersion;
+};
+
+/** The signed part of a handshake's answer and nothing else of it. */
+export function sessionInitSignedPart(
+  appId: string,
+  answer: Omit<SessionInitSignedPart, 'appId'>,
+): SessionInitSignedPart {
+  const { hkdfSaltB64, serverNonceB64, sessionId, timestamp, v } = answer;
+  return { appId, hkdfSaltB64, serverNonceB64, sessionId, timestamp, v };
+}
+
+// Outer bodies (SPEC §6, §7). Types and lengths alone: what is wrong inside the base64 is DECRYPT_FAIL.
+
+export const sealedRequest = z.object({
+  sessionId: sessionIdText,
+  ivB64: z.string().max(64),
+  ciphertextB64: z.string().max(requestCiphertextMaxLength),
+  tagB64: z.string().max(64),
+});
+export type SealedRequest = z.infer<typeof sealedRequest>;
+
+export const sealedResponse = z.object({
+  /** Unauthenticated here; a client reads the one inside. */
+  sessionId: z.string().optional(),
+  ivB64: z.string(),
+  ciphertextB64: z.string(),
+  tagB64: z.string(),
+  signatureB64: z.string(),
+});
+export type SealedResponse = z.infer<typeof sealedResponse>;
+
+/** The body of every plaintext failure (SPEC §11). Unsigned: a client reports it and never acts on it. */
+export const plaintextError = z.object({
+  success: z.literal(false),
+  error: wellFormedText.max(4096),
+  code: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/),
+});
+export type PlaintextError = z.infer<typeof plaintextError>;
+
+// Inner requests (SPEC §6). Unknown members are ignored, so that a later client can send more.
+
+/** What every inner request carries, read before the rest of it (SPEC §10). */
+export const innerHead = z.object({
+  nonce: base64Of(requestNonceBytes.least, requestNonceBytes.most),
+  timestamp: unixTime,
+  v: version,
+  echoNonce: z.boolean().optional(),
+});
+export type InnerHead = z.infer<typeof innerHead>;
+
+const licenseKey = text(256);
+const hwid = text(256).optional();
+/** Any text where an account is looked up: a name that no account can have is an unknown account. */
+const accountName = text(64);
+
+export const innerValidateRequest = innerHead.extend({ licenseKey, hwid });
+export type InnerValidateRequest = z.infer<typeof innerValidateRequest>;
+
+export const innerRegisterRequest = innerHead.extend({
+  username: z.string().regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -'),
+  password: wellFormedText.min(8).max(128),
+  email: z.email().max(254).optional(),
+  licenseKey: licenseKey.optional(),
+  hwid,
+});
+export type InnerRegisterRequest = z.infer<typeof innerRegisterRequest>;
+
+export const innerLoginRequest = innerHead.extend({ username: accountName, password: text(1024), hwid });
+export type InnerLoginRequest = z.infer<typeof innerLoginRequest>;
+
+export const innerUpgradeRequest = innerHead.extend({ username: accountName, licenseKey, hwid });
+export type InnerUpgradeRequest = z.infer<typeof innerUpgradeRequest>;
+
+// Inner results (SPEC §7)
+
+const resultHead = z.object({
+  message: wellFormedText,
+  sessionId: sessionIdText,
+  timestamp: unixTime,
+  v: version,
+  /** The request's nonce, where the request asked for it (SPEC §8). */
+  nonce: z.string().optional(),
+});
+
+/** A client accepts codes that it does not know, as refusals: a later server may have more of them. */
+const failureCode = text(64).refine((code) => code !== 'OK', 'must not be OK in a failure');
+
+export const validateSuccess = resultHead.extend({
+  success: z.literal(true),
+  code: z.literal('OK'),
+  status: text(32),
+  expiresAt: instant.nullable(),
+  subscriptionTier: z.int().min(0),
+});
+export type ValidateSuccess = z.infer<typeof validateSuccess>;
+
+export const validateFailure = resultHead.extend({
+  success: z.literal(false),
+  code: failureCode,
+  status: z.null(),
+  expiresAt: z.null(),
+});
+export type ValidateFailure = z.infer<typeof validateFailure>;
+
+export const validateResult = z.discriminatedUnion('success', [validateSuccess, validateFailure]);
+export type ValidateResult = z.infer<typeof validateResult>;
+
+export const clientAuthSuccess = resultHead.extend({
+  success: z.literal(true),
+  code: z.literal('OK'),
+  sessionToken: text(1024),
+  expiresAt: instant,
+  user: z.object({
+    id: canonicalUuid,
+    username: accountName,
+    email: wellFormedText.nullable(),
+    applicationId: canonicalUuid,
+  }),
+  license: z
+    .object({
+      id: canonicalUuid,
+      status: text(32),
+      expiresAt: instant.nullable(),
+      subscriptionTier: z.int().min(0),
+    })
+    .nullable(),
+  session: z.object({ ip: wellFormedText.nullable(), hwid: wellFormedText.nullable() }),
+});
+export type ClientAuthSuccess = z.infer<typeof clientAuthSuccess>;
+
+export const clientAuthFailure = resultHead.extend({ success: z.literal(false), code: failureCode });
+export type ClientAuthFailure = z.infer<typeof clientAuthFailure>;
+
+export const clientAuthResult = z.discriminatedUnion('success', [clientAuthSuccess, clientAuthFailure]);
+export type ClientAuthResult = z.infer<typeof clientAuthResult>;

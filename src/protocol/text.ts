@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/**
+ * True where a text holds neither NUL nor a lone surrogate. PostgreSQL cannot store the first; canonical JSON
+ * (RFC 8785 §3.2.2.2) and UTF-8 cannot carry the second. Refused, never repaired: a repaired text would be
+ * signed as something that its sender did not write.
+ */
+export function isWellFormedText(text: string): boolean {
+  return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
+}
+
+/** A string that every part of the service can carry. Lengths count UTF-16 code units, as JSON escapes do. */
+export const wellFormedText = z.string().refine(isWellFormedText, 'must not contain NUL or a lone surrogate');
