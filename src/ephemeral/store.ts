@@ -68,9 +68,13 @@ export interface EphemeralStore {
 
   /**
    * Tells every subscriber of the channel on every instance.
-   * @throws {StoreUnavailableError} when it cannot be told
+   * @param text the message
+   * @param makeUp what to publish in its stead once the store answers again, when it does not now: an
+   *   instance cut off from the store alone may have written what the others, who see no interruption,
+   *   still hold. The latest one stands for all that failed on its channel.
+   * @throws {StoreUnavailableError} when it cannot be told now
    */
-  publish(channel: string, text: string): Promise<void>;
+  publish(channel: string, text: string, makeUp?: string): Promise<void>;
 
   /** Listens on a channel until the store is closed. Not live before its first `interrupted()` when shared. */
   subscribe(channel: string, listener: ChannelListener): Subscription;

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Invalidation, parseInvalidation, printInvalidation } from './invalidation.ts';
+import type { EphemeralStore } from './store.ts';
+
+export interface CacheOptions {
+  /** The same in every instance, different for every cache of one store. */
+  readonly name: string;
+  /** The least recently used entry beyond this is dropped. */
+  readonly maxEntries: number;
+  readonly store: EphemeralStore;
+}
+
+/**
+ * Answers remembered until a write invalidates them, never by time. `null` is an answer like any other.
+ *
+ * Cost of a hit: `peek` is one property read and one map look-up, without a promise; `get` adds a
+ * promise. A miss costs the load, once for all who ask meanwhile.
+ */
+export interface Cache<Value> {
+  /** The remembered answer, or undefined when there is none to be served. */
+  peek(key: string): Value | undefined;
+
+  /** The remembered answer, or what `load` resolves to. A failed load is not remembered. */
+  get(key: string, load: () => Promise<Value>): Promise<Value>;
+
+  /**
+   * Forgets these keys. To be called after the commit of the write and before its answer.
+   * It has taken effect in this process when it returns; loads under way are neither stored nor joined
+   * by later callers. The promise resolves when the other instances have been told.
+   * @throws {StoreUnavailableError} (as a rejection) when they could not be told now. The write stands, and
+   *   they will be told as soon as the store answers again; those cut off from it serve nothing cached meanwhile.
+   */
+  invalidate(keys: readonly string[]): Promise<void>;
+
+  /** Forgets everything in this process, loads under way included. */
+  clear(): void;
+}
+
+/** More keys than this are published as "everything": a message stays small, and more is forgotten than needed. */
+const mostKeysInMessage = 1000;
+
+/** Creates a cache; with a shared store, while its subscription is down every `get` loads and nothing is kept. */
+export function createCache<Value extends NonNullable<unknown> | null>(options: CacheOptions): Cache<Value> {
+  const { maxEntries, store } = options;
+  const channel = `invalidate:${options.name}`;
+  const self = randomUUID();
+  // Boxed, so that null can be told from nothing.
+  const entries = new LRUCache<string, { readonly value: Value }>({ max: maxEntries });
+  // Only a load still listed here when it ends may be stored: forgetting a key strikes its load off.
+  const loads = new Map<string, Promise<Value>>();
+  const subscription = store.subscribe(channel, {
+    message: (text) => receive(parseInvalidation(text)),
+    interrupted: clear,
+  });
+
+  function clear(): void {
+    entries.clear();
+    loads.clear();
+  }
+
+  function forget(keys: readonly string[]): void {
+    for (const key of keys) {
+      entries.delete(key);
+      loads.delete(key);
+    }
+  }
+
+  function receive(invalidation: Invalidation | null): void {
+    if (invalidation?.from === self) return;
+    if (invalidation === null || invalidation.keys === 'all') clear();
+    else forget(invalidation.keys);
+  }
+
+  function start(key: string, load: () => Promise<Value>): Promise<Value> {
+    const loading = attempt(load);
+    loads.set(key, loading);
+    loading.then(
+      (value) => {
+        if (loads.get(key) !== loading) return;
+        loads.delete(key);
+        entries.set(key, { value });
+      },
+      () => {
+        if (loads.get(key) === loading) loads.delete(key);
+      },
+    );
+    return loading;
+  }
+
+  return {
+    peek(key) {
+      return subscription.live ? entries.get(key)?.value : undefined;
+    },
+
+    get(key, load) {
+      // An answer from before the interruption may be outdated, and so may a load under way: join none.
+      if (!subscription.live) return attempt(load);
+      const entry = entries.get(key);
+      return entry !== undefined ? Promise.resolve(entry.value) : (loads.get(key) ?? start(key, load));
+    },
+
+    invalidate(keys) {
+      forget(keys);
+      if (!store.shared || keys.length === 0) return Promise.resolve();
+      return store.publish(
+        channel,
+        printInvalidation({ from: self, keys: keys.length > mostKeysInMessage ? 'all' : keys }),
+        printInvalidation({ from: self, keys: 'all' }),
+      );
+    },
+
+    clear,
+  };
+}
+
+/** A loader that throws before its first await rejects like one that throws after. */
+async function attempt<Value>(load: () => Promise<Value>): Promise<Value> {
+  return load();
+}
