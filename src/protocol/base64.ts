@@ -17,7 +17,7 @@ function alphabet(characters: string): Alphabet {
 const standard = alphabet(`${common}+/`);
 const urlSafe = alphabet(`${common}-_`);
 const padding = 0x3d;
-const latin1 = new TextDecoder('latin1');
+const ascii = new TextDecoder();
 
 /** Standard base64 with padding (RFC 4648 §4). */
 export function encodeBase64(bytes: Uint8Array): string {
@@ -47,12 +47,15 @@ export function decodeBase64Url(text: string): Uint8Array | null {
 
 function encode(bytes: Uint8Array, { codes }: Alphabet, padded: boolean): string {
   const bare = Math.ceil((bytes.length * 8) / 6);
-  const text = new Uint8Array(padded ? Math.ceil(bytes.length / 3) * 4 : bare).fill(padding, bare);
-  for (let from = 0, to = 0; to < bare; from += 3) {
+  const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  for (let from = 0, to = 0; from < bytes.length; from += 3) {
     const group = (at(bytes, from) << 16) | (at(bytes, from + 1) << 8) | at(bytes, from + 2);
-    for (let shift = 18; shift >= 0 && to < bare; shift -= 6) text[to++] = at(codes, (group >> shift) & 63);
+    text[to++] = at(codes, group >> 18);
+    text[to++] = at(codes, (group >> 12) & 63);
+    text[to++] = at(codes, (group >> 6) & 63);
+    text[to++] = at(codes, group & 63);
   }
-  return latin1.decode(text);
+  return ascii.decode(padded ? text.fill(padding, bare) : text.subarray(0, bare));
 }
 
 function decode(text: string, length: number, { values }: Alphabet): Uint8Array | null {
