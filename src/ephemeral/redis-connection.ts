@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis';
+import { StoreUnavailableError } from './store.ts';
+
+/** A command without an answer after this many milliseconds has failed, and its connection is taken for dead. */
+export const commandTimeoutMilliseconds = 1000;
+/** How often an idle connection is asked whether it still is one. */
+export const heartbeatMilliseconds = 1000;
+const longestRetryMilliseconds = 1000;
+
+/**
+ * A connection that fails fast: a command is sent now or refused now, never queued for later and never
+ * sent twice. (A repeated SET NX would find its own key and call a first use a replay.)
+ */
+export function createConnection(url: string): Redis {
+  return new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    autoResubscribe: false,
+    commandTimeout: commandTimeoutMilliseconds,
+    // A peer that went silent without closing is noticed by the first command that it leaves unanswered.
+    socketTimeout: commandTimeoutMilliseconds,
+    connectTimeout: 2 * commandTimeoutMilliseconds,
+    retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), longestRetryMilliseconds),
+    // After a failover the old primary refuses writes: look the address up again.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+}
+
+/**
+ * Waits for the first connection.
+ * @throws {StoreUnavailableError} naming host and port, never the credentials
+ */
+export async function openConnection(redis: Redis, url: string): Promise<void> {
+  let reason: unknown;
+  redis.on('error', (error) => {
+    reason = error;
+  });
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    throw new StoreUnavailableError(
+      `Redis at ${redisAddress(url)} cannot be used: ${failureOf(reason ?? error)}. Check REDIS_URL and that the server runs.`,
+    );
+  }
+}
+
+/** Host and port of a Redis URL, the part that may be shown. */
+export function redisAddress(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname || 'localhost'}:${port || '6379'}`;
+}
+
+/**
+ * A failure in words that hold no secret. An error of the client carries its command, and that of a refused
+ * login the password in it; so only a code is taken, never the message or the error itself.
+ */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  // Redis starts its errors with a code in capitals: WRONGPASS, NOAUTH, OOM, READONLY.
+  const code = /^[A-Z]{3,}\b/.exec(error.message)?.[0];
+  if (code !== undefined) return code;
+  return error.message === 'Command timed out' ? 'no answer in time' : 'connection lost';
+}

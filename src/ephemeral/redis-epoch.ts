@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { failureOf, heartbeatMilliseconds } from './redis-connection.ts';
+import { StoreUnavailableError } from './store.ts';
+
+/** The epoch of a Redis server: a random value in a key without an expiry, written by whoever finds it missing. */
+export interface RedisEpoch {
+  current(): string;
+  /** False until this very connection has read the epoch: a server that restarted is never used under the old one. */
+  isKnown(): boolean;
+  /** @throws {StoreUnavailableError} when it cannot be read now */
+  known(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Reads the epoch whenever the connection comes up and once a second after; the latter notices a flush or
+ * an eviction, and a connection gone silent.
+ * @param onBeat called after each reading that succeeded
+ */
+export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promise<void>): RedisEpoch {
+  let epoch = '';
+  let known = false;
+  let connection = 0;
+  let closed = false;
+
+  async function read(): Promise<void> {
+    const asking = connection;
+    await redis.set(key, randomUUID(), 'NX');
+    const found = await redis.get(key);
+    if (found === null) throw new Error('The epoch vanished between two commands');
+    // The connection may have been replaced meanwhile; then this is the answer of another server's life.
+    if (asking !== connection || closed) return;
+    epoch = found;
+    known = true;
+  }
+
+  async function beat(): Promise<void> {
+    try {
+      await read();
+      await onBeat();
+    } catch {
+      // The connection's own events and time limits say what follows; the next beat asks again.
+    }
+  }
+
+  redis.on('ready', () => {
+    connection += 1;
+    known = false;
+    void beat();
+  });
+  redis.on('close', () => {
+    connection += 1;
+    known = false;
+  });
+  const heartbeat = setInterval(() => {
+    if (redis.status === 'ready') void beat();
+  }, heartbeatMilliseconds);
+  heartbeat.unref();
+
+  return {
+    current: () => epoch,
+    isKnown: () => known && redis.status === 'ready',
+    async known() {
+      try {
+        await read();
+      } catch (error) {
+        throw new StoreUnavailableError(`Redis cannot be written to: ${failureOf(error)}.`);
+      }
+    },
+    close() {
+      closed = true;
+      known = false;
+      clearInterval(heartbeat);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { Logger } from '../lib/log.ts';
+import { defaultMaxWindows } from './memory.ts';
+import { rateLimitWindowSeconds } from './rate-limits.ts';
+import { createConnection, failureOf, openConnection, redisAddress } from './redis-connection.ts';
+import { createRedisEpoch } from './redis-epoch.ts';
+import { createRedisSubscriptions } from './redis-subscriptions.ts';
+import { type EphemeralStore, StoreUnavailableError } from './store.ts';
+import { bucketKey, createMemoryWindows, foresee, judge } from './windows.ts';
+
+export interface RedisStoreOptions {
+  /** `redis://` or `rediss://`, with credentials and database number where needed. */
+  readonly url: string;
+  /** Stands before every key and channel, so that installations can share a server. */
+  readonly keyPrefix?: string;
+  /** Hears when Redis goes away and comes back. */
+  readonly log?: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Short-lived state that all instances with this Redis and prefix share.
+ *
+ * While Redis is away (noticed at once when the connection closes, within a second when it falls silent)
+ * `addOnce` and `publish` throw StoreUnavailableError, subscriptions are not live, and rate limits are counted
+ * in this process: each instance then grants the full limit. Refusing everybody would be worse: a limit guards
+ * against floods, and the local one still does.
+ *
+ * @throws {StoreUnavailableError} when Redis cannot be used at start, naming host and port
+ */
+export async function createRedisStore(options: RedisStoreOptions): Promise<EphemeralStore> {
+  const { url, keyPrefix = 'latchkey:', log } = options;
+  const address = redisAddress(url);
+  const redis = createConnection(url);
+  const subscriber = createConnection(url);
+  const makeUps = new Map<string, string>();
+  const epoch = createRedisEpoch(redis, `${keyPrefix}epoch`, sendMakeUps);
+  try {
+    await openConnection(redis, url);
+    await epoch.known();
+    await openConnection(subscriber, url);
+  } catch (error) {
+    epoch.close();
+    redis.disconnect();
+    subscriber.disconnect();
+    throw error;
+  }
+  const subscriptions = createRedisSubscriptions(subscriber, keyPrefix, (error) =>
+    log?.warn(
+      `Redis at ${address} refuses a subscription (${failureOf(error)}); nothing is cached meanwhile`,
+    ),
+  );
+  // `points` plays no part: every hit is counted by `penalty` and judged against the caller's limit.
+  const limiter = new RateLimiterRedis({
+    storeClient: redis,
+    points: 1,
+    duration: rateLimitWindowSeconds,
+    keyPrefix: `${keyPrefix}limit`,
+    rejectIfRedisNotReady: true,
+  });
+  const insurance = createMemoryWindows(defaultMaxWindows);
+
+  let away = false;
+  let closed = false;
+  redis.on('close', () => {
+    if (away || closed) return;
+    away = true;
+    log?.warn(`Redis at ${address} is away; replay checks refuse, rate limits count in this process`);
+  });
+  redis.on('ready', () => {
+    away = false;
+    log?.info(`Redis at ${address} is back`);
+  });
+
+  async function ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
+    if (!epoch.isKnown()) throw new StoreUnavailableError(`Redis at ${address} is away.`);
+    try {
+      return await command();
+    } catch (error) {
+      throw new StoreUnavailableError(`Redis at ${address} did not answer: ${failureOf(error)}.`);
+    }
+  }
+
+  async function sendMakeUps(): Promise<void> {
+    for (const [channel, text] of makeUps) {
+      await redis.publish(keyPrefix + channel, text);
+      if (makeUps.get(channel) === text) makeUps.delete(channel);
+    }
+  }
+
+  return {
+    shared: true,
+    get epoch() {
+      return epoch.current();
+    },
+    async addOnce(key, ttlSeconds) {
+      return (await ask(() => redis.set(keyPrefix + key, '1', 'EX', ttlSeconds, 'NX'))) === 'OK';
+    },
+    async consume(limit, key) {
+      try {
+        return judge(limit, await limiter.penalty(bucketKey(limit, key)));
+      } catch {
+        return insurance.consume(limit, key);
+      }
+    },
+    async peek(limit, key) {
+      try {
+        return foresee(limit, await limiter.get(bucketKey(limit, key)));
+      } catch {
+        return insurance.peek(limit, key);
+      }
+    },
+    async publish(channel, text, makeUp = text) {
+      try {
+        await ask(() => redis.publish(keyPrefix + channel, text));
+      } catch (error) {
+        makeUps.set(channel, makeUp);
+        throw error;
+      }
+    },
+    subscribe: subscriptions.subscribe,
+    isAvailable: epoch.isKnown,
+    async close() {
+      closed = true;
+      epoch.close();
+      subscriptions.close();
+      redis.disconnect();
+    },
+  };
+}
