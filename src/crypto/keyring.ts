@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** Every key that the service holds, each derived from the master secret under a label of its own (design §4). */
 export interface Keyring {
@@ -6,8 +6,8 @@ export interface Keyring {
   readonly cookie: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** AES-256 key that encrypts applications' private keys at rest. */
   readonly applicationKey: Uint8Array;
-  /** AES-256 key that seals session tickets. */
-  readonly ticketKey: Uint8Array;
+  /** Secret that the keys of session tickets are derived from. */
+  readonly ticketSecret: Uint8Array;
 }
 
 /** PKCS #8 wrapping of a raw Ed25519 seed (RFC 8410 §7). */
@@ -16,10 +16,8 @@ const ed25519Pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex'
 /**
  * Derives the keyring.
  * @param masterSecret at least 32 bytes
- * @param options.sharedTickets false draws a fresh ticket key: with an in-process replay guard a restart forgets
- *   the nonces it has seen, so it must also refuse every envelope that was made before it (design §5)
  */
-export function createKeyring(masterSecret: Uint8Array, options: { sharedTickets: boolean }): Keyring {
+export function createKeyring(masterSecret: Uint8Array): Keyring {
   const derive = (label: string) =>
     new Uint8Array(hkdfSync('sha256', masterSecret, new Uint8Array(0), `latchkey/${label}`, 32));
   const privateKey = createPrivateKey({
@@ -30,6 +28,6 @@ export function createKeyring(masterSecret: Uint8Array, options: { sharedTickets
   return {
     cookie: { privateKey, publicKey: createPublicKey(privateKey) },
     applicationKey: derive('application-private-key/v1'),
-    ticketKey: options.sharedTickets ? derive('session-ticket/v1') : new Uint8Array(randomBytes(32)),
+    ticketSecret: derive('session-ticket/v1'),
   };
 }

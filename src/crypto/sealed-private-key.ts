@@ -13,7 +13,11 @@ export class PrivateKeyUnreadableError extends Error {
  * Encrypts an application's Ed25519 seed for the database: `IV ‖ ciphertext ‖ tag` under AES-256-GCM, the
  * application id as associated data so that a row's key cannot be moved to another application.
  */
-export function sealPrivateKey(keyring: Keyring, applicationId: string, seed: Uint8Array): Uint8Array<ArrayBuffer> {
+export function sealPrivateKey(
+  keyring: Keyring,
+  applicationId: string,
+  seed: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const { iv, ciphertext, tag } = sealAesGcm(keyring.applicationKey, seed, Buffer.from(applicationId));
   return new Uint8Array(Buffer.concat([iv, ciphertext, tag]));
 }

@@ -5,7 +5,6 @@ import type { ApplicationId } from '../lib/ids.ts';
 import { decodeBase64Url, encodeBase64Url } from '../protocol/base64.ts';
 import { sessionLifetimeSeconds } from '../protocol/constants.ts';
 import { openAesGcm, sealAesGcm } from './aead.ts';
-import type { Keyring } from './keyring.ts';
 
 /** What a session is: everything that a later sealed request needs, so that the server stores nothing. */
 export interface SessionTicket {
@@ -29,23 +28,33 @@ const ivLength = 12;
 const tagLength = 16;
 const uuidLength = 16;
 const keyLength = 32;
-const epochSeconds = 3600;
+const hourSeconds = 3600;
+
+export interface TicketSealerOptions {
+  readonly ticketSecret: Uint8Array;
+  readonly clock: Clock;
+  /**
+   * What the replay guard's memory is good for: another value means that it has forgotten nonces, so that every
+   * envelope made before must be refused with its session (design §5).
+   */
+  readonly replayEpoch: () => string;
+}
 
 /**
  * Seals and opens session tickets (SPEC, "Session"): `version ‖ expiry ‖ IV ‖ ciphertext ‖ tag` in base64url, the
  * first two as associated data. Each hour has a key of its own, so that random IVs under one key stay far below the
  * 2^32 of NIST SP 800-38D §8.3 however long the master secret lives.
  */
-export function createTicketSealer(keyring: Keyring, clock: Clock) {
-  const epochKeys = new Map<number, Uint8Array>();
+export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketSealerOptions) {
+  const keys = new Map<string, Uint8Array>();
 
-  const epochKey = (expiresAt: number): Uint8Array => {
-    const epoch = Math.floor(expiresAt / epochSeconds);
-    let key = epochKeys.get(epoch);
+  const ticketKey = (expiresAt: number): Uint8Array => {
+    const label = `${replayEpoch()}/${Math.floor(expiresAt / hourSeconds)}`;
+    let key = keys.get(label);
     if (key === undefined) {
-      key = new Uint8Array(hkdfSync('sha256', keyring.ticketKey, new Uint8Array(0), `epoch/${epoch}`, 32));
-      if (epochKeys.size >= 4) epochKeys.clear();
-      epochKeys.set(epoch, key);
+      key = new Uint8Array(hkdfSync('sha256', ticketSecret, new Uint8Array(0), label, 32));
+      if (keys.size >= 4) keys.clear();
+      keys.set(label, key);
     }
     return key;
   };
@@ -62,23 +71,29 @@ export function createTicketSealer(keyring: Keyring, clock: Clock) {
         session.sessionKey,
         Buffer.from(session.clientVersion, 'utf8'),
       ]);
-      const { iv, ciphertext, tag } = sealAesGcm(epochKey(expiresAt), plaintext, header);
+      const { iv, ciphertext, tag } = sealAesGcm(ticketKey(expiresAt), plaintext, header);
       return encodeBase64Url(Buffer.concat([header, iv, ciphertext, tag]));
     },
 
     /** The session of a `sessionId`; null when we did not make it, or it has expired. */
     open(sessionId: string): OpenedTicket | null {
       const bytes = decodeBase64Url(sessionId);
-      if (bytes === null || bytes.length < headerLength + ivLength + uuidLength + keyLength + tagLength) return null;
+      if (bytes === null || bytes.length < headerLength + ivLength + uuidLength + keyLength + tagLength)
+        return null;
       const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const expiresAt = view.readUInt32BE(1);
       const now = unixSeconds(clock);
       // The second bound keeps a made-up expiry from having us derive a key for every hour there is.
-      if (view.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + epochSeconds) return null;
+      if (view.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + hourSeconds)
+        return null;
       const header = bytes.subarray(0, headerLength);
       const iv = bytes.subarray(headerLength, headerLength + ivLength);
       const ciphertext = bytes.subarray(headerLength + ivLength, -tagLength);
-      const plaintext = openAesGcm(epochKey(expiresAt), { iv, ciphertext, tag: bytes.subarray(-tagLength) }, header);
+      const plaintext = openAesGcm(
+        ticketKey(expiresAt),
+        { iv, ciphertext, tag: bytes.subarray(-tagLength) },
+        header,
+      );
       if (plaintext === null) return null;
       return {
         applicationId: stringifyUuid(plaintext.subarray(0, uuidLength)) as ApplicationId,

@@ -1,6 +1,7 @@
 import type { Keyring } from '../crypto/keyring.ts';
 import type { TicketSealer } from '../crypto/session-ticket.ts';
 import type { Database } from '../db/database.ts';
+import type { RateLimitName } from '../ephemeral/rate-limits.ts';
 import type { ReplayGuard } from '../ephemeral/replay-guard.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -26,6 +27,8 @@ export interface ServiceEnvironment {
 /** The part of the configuration that decides what services answer. */
 export interface ServiceSettings {
   readonly publicUrl: string;
+  /** Requests a client address and minute, by name. */
+  readonly rateLimits: Readonly<Record<RateLimitName, number>>;
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
 }
 
@@ -40,6 +43,8 @@ export interface ServiceContext {
 export interface ClientOrigin {
   /** Canonical text of the address: RFC 5952 for IPv6, dotted for IPv4 also when it came mapped into IPv6. */
   readonly ip: string;
+  /** Bucket of the rate limits: the IPv4 address, or the /64 of an IPv6 one. */
+  readonly limitKey: string;
   /** ISO 3166-1 alpha-2, when it is known. */
   readonly country: string | null;
 }

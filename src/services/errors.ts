@@ -1,3 +1,5 @@
+import type { RateLimitOutcome } from '../ephemeral/store.ts';
+
 /** Every code that a dashboard operation can answer with, whichever transport carries it (design §5). */
 export const serviceErrorCodes = [
   'VALIDATION_FAILED',
@@ -30,7 +32,11 @@ export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   readonly issues: readonly InputIssue[] | undefined;
 
-  constructor(code: ServiceErrorCode, message: string, options: { issues?: readonly InputIssue[]; cause?: unknown } = {}) {
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    options: { issues?: readonly InputIssue[]; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.issues = options.issues;
@@ -38,3 +44,13 @@ export class ServiceError extends Error {
 }
 
 export const applicationNotFound = () => new ServiceError('APP_NOT_FOUND', 'There is no such application.');
+
+/** Too many requests of one kind in a window: tells the caller when the next one is welcome. */
+export class RateLimitedError extends ServiceError {
+  readonly outcome: RateLimitOutcome;
+
+  constructor(outcome: RateLimitOutcome) {
+    super('RATE_LIMITED', `Too many requests. Try again in ${outcome.resetSeconds} s.`);
+    this.outcome = outcome;
+  }
+}

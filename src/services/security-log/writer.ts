@@ -63,7 +63,10 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
         entries = [...batch, ...entries];
         for (const [id, ip] of addresses) if (!lastIps.has(id)) lastIps.set(id, ip);
         trim();
-        log.error({ err: error, waiting: entries.length }, 'security log could not be written; will try again');
+        log.error(
+          { err: error, waiting: entries.length },
+          'security log could not be written; will try again',
+        );
         return;
       }
     }
@@ -81,7 +84,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     writing = current;
     await current;
     if (writing === current) writing = undefined;
-    if (entries.length > 0) schedule();
+    if (entries.length > 0 || lastIps.size > 0) schedule();
   };
 
   return {
@@ -103,7 +106,8 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     async close() {
       await flush();
       clearTimeout(timer);
-      if (entries.length > 0) log.error({ lost: entries.length }, 'security log entries were lost at shutdown');
+      if (entries.length > 0)
+        log.error({ lost: entries.length }, 'security log entries were lost at shutdown');
     },
   };
 }

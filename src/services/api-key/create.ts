@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { createApiKeyToken } from '../../crypto/api-key-token.ts';
+import { newId } from '../../lib/ids.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { displayName } from '../fields.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+
+export const createApiKeyInput = z.object({ name: displayName });
+
+/** A key that was just made: the one time that its token is seen. */
+export interface CreatedApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly apiKey: string;
+  readonly keyPrefix: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * Makes a full-account API key. The database keeps its hash alone.
+ * @throws {ServiceError} UNAUTHENTICATED
+ */
+export async function createApiKey({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof createApiKeyInput>;
+}): Promise<CreatedApiKey> {
+  const developerId = requireDeveloper(ctx.actor);
+  const { token, keyPrefix, keyHash } = createApiKeyToken();
+  const row = { id: newId(), name: input.name, keyPrefix, createdAt: new Date(ctx.env.clock.now()) };
+  await ctx.env.database.prisma.$transaction(async (transaction) => {
+    await transaction.apiKey.create({ data: { ...row, developerId, keyHash } });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: null,
+      event: 'api_key_created',
+      metadata: { apiKeyId: row.id, name: row.name },
+    });
+  });
+  return { ...row, apiKey: token };
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { sealPrivateKey } from '../../crypto/sealed-private-key.ts';
+import { createSigner } from '../../crypto/signer.ts';
+import { newId } from '../../lib/ids.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { displayName } from '../fields.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { applicationVersion } from './update-settings.ts';
+import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
+
+export const createApplicationInput = z.object({
+  name: displayName,
+  version: applicationVersion.optional(),
+});
+
+/**
+ * Makes an application with an Ed25519 key of its own.
+ * @throws {ServiceError} UNAUTHENTICATED
+ */
+export async function createApplication({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof createApplicationInput>;
+}): Promise<ApplicationView> {
+  const developerId = requireDeveloper(ctx.actor);
+  const id = newId();
+  const seed = new Uint8Array(randomBytes(32));
+  const row = await ctx.env.database.prisma.$transaction(async (transaction) => {
+    const created = await transaction.application.create({
+      data: {
+        id,
+        developerId,
+        name: input.name,
+        version: input.version ?? '1.0.0',
+        publicKey: new Uint8Array(createSigner(seed).publicKey),
+        privateKeyEncrypted: sealPrivateKey(ctx.env.keyring, id, seed),
+      },
+      select: applicationSelect,
+    });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: id,
+      event: 'application_created',
+      metadata: { name: input.name },
+    });
+    return created;
+  });
+  await ctx.env.caches.invalidateApplication(id);
+  return applicationView(row);
+}

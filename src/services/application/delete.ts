@@ -1,0 +1,42 @@
+import { isRecordNotFound } from '../../db/errors.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { applicationNotFound } from '../errors.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { toApplicationId } from './require-own.ts';
+
+/**
+ * Deletes an application and, in the database, all that is its own: licenses, end users, bans, log entries.
+ * The entry that says so stays with the account.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ */
+export async function deleteApplication({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string };
+}): Promise<void> {
+  const developerId = requireDeveloper(ctx.actor);
+  const id = toApplicationId(input.id);
+  await ctx.env.database.prisma
+    .$transaction(async (transaction) => {
+      const { name } = await transaction.application.delete({
+        where: { id, developerId },
+        select: { name: true },
+      });
+      await recordSecurityEvent(ctx, transaction, {
+        developerId,
+        applicationId: null,
+        event: 'application_deleted',
+        metadata: { applicationId: id, name },
+      });
+    }, cascadeTimeLimit)
+    .catch((error: unknown) => {
+      throw isRecordNotFound(error) ? applicationNotFound() : error;
+    });
+  await ctx.env.caches.invalidateApplication(id);
+}
+
+/** An application may own millions of rows, and they go with it. */
+const cascadeTimeLimit = { timeout: 120_000 };

@@ -1,0 +1,24 @@
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { applicationNotFound } from '../errors.ts';
+import { toApplicationId } from './require-own.ts';
+import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
+
+/**
+ * One application of the developer who asks. Another developer's is answered as one that does not exist.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ */
+export async function getApplication({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string };
+}): Promise<ApplicationView> {
+  const row = await ctx.env.database.prisma.application.findUnique({
+    where: { developerId: requireDeveloper(ctx.actor), id: toApplicationId(input.id) },
+    select: applicationSelect,
+  });
+  if (row === null) throw applicationNotFound();
+  return applicationView(row);
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { text } from '../fields.ts';
+
+/** The message keys that a developer may edit (interface, "Application") and what they say until then. */
+export const defaultMessages = {
+  OK: 'License is valid.',
+  APP_DISABLED: 'This application is currently disabled.',
+  APP_OUTDATED: 'This version is out of date. Please update to the latest version.',
+  IP_BANNED: 'Access from your network address has been blocked.',
+  HWID_BANNED: 'Access from this device has been blocked.',
+  LICENSE_NOT_FOUND: 'License key not found.',
+  BANNED: 'This license has been banned.',
+  EXPIRED: 'This license has expired.',
+  HWID_MISMATCH: 'This license is bound to another device.',
+  REGISTER_DISABLED: 'Registration is currently closed.',
+  LICENSE_REQUIRED: 'A license key is required to register.',
+  INVALID_CREDENTIALS: 'Wrong username or password.',
+  USERNAME_TAKEN: 'This username is already taken.',
+  USER_NOT_FOUND: 'User not found.',
+  TIER_NOT_HIGHER: 'The new license must be of a higher tier than the current one.',
+} as const;
+
+export type MessageKey = keyof typeof defaultMessages;
+export type ResponseMessages = Readonly<Record<MessageKey, string>>;
+
+const messageKeys = Object.keys(defaultMessages) as MessageKey[];
+
+/** Overrides as a developer sends them: some of the keys, no other. */
+export const messageOverrides = z.partialRecord(z.enum(messageKeys), text({ min: 1, max: 500 }));
+
+/** The full map: defaults under the stored overrides. A stored key that is no longer editable is passed over. */
+export function resolveMessages(stored: unknown): ResponseMessages {
+  const overrides = z.record(z.string(), z.string()).catch({}).parse(stored);
+  const known = messageKeys.filter((key) => Object.hasOwn(overrides, key));
+  return { ...defaultMessages, ...Object.fromEntries(known.map((key) => [key, overrides[key]])) };
+}

@@ -1,0 +1,27 @@
+import type { ServiceContext } from '../context.ts';
+import type { ApplicationView } from './view.ts';
+
+/** What a developer builds into their program (interface, "Client protocol"), as values and as code to paste. */
+export interface SdkHint {
+  readonly baseUrl: string;
+  readonly appId: string;
+  readonly version: string;
+  readonly publicKeyB64: string;
+  /** TypeScript that validates a license with the SDK. */
+  readonly snippet: string;
+}
+
+export function sdkHint(ctx: ServiceContext, application: ApplicationView): SdkHint {
+  const values = {
+    baseUrl: ctx.env.settings.publicUrl,
+    appId: application.id,
+    version: application.version,
+    publicKeyB64: application.publicKeyB64,
+  };
+  const snippet = [
+    "import { createClient } from 'latchkey/client';",
+    `const client = createClient(${JSON.stringify(values, null, 2)});`,
+    'const answer = await client.validate(licenseKey, { hwid });',
+  ].join('\n');
+  return { ...values, snippet };
+}

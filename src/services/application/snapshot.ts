@@ -1,0 +1,47 @@
+import type { Pool } from 'pg';
+import type { Keyring } from '../../crypto/keyring.ts';
+import { openPrivateKey } from '../../crypto/sealed-private-key.ts';
+import { createSigner } from '../../crypto/signer.ts';
+import type { ApplicationFacts } from '../license/decide.ts';
+import { type ResponseMessages, resolveMessages } from './messages.ts';
+
+/** What answering a client needs of an application, as the cache keeps it: its key parsed, its messages resolved. */
+export interface ApplicationSnapshot extends ApplicationFacts {
+  readonly developerId: string;
+  readonly requireLicenseToRegister: boolean;
+  readonly registrationEnabled: boolean;
+  readonly messages: ResponseMessages;
+  readonly signer: ReturnType<typeof createSigner>;
+}
+
+interface Row extends ApplicationFacts {
+  readonly developerId: string;
+  readonly requireLicenseToRegister: boolean;
+  readonly registrationEnabled: boolean;
+  readonly responseMessages: unknown;
+  readonly privateKeyEncrypted: Buffer;
+}
+
+/** The application; null when there is none. */
+export async function loadApplicationSnapshot(
+  pool: Pool,
+  keyring: Keyring,
+  applicationId: string,
+): Promise<ApplicationSnapshot | null> {
+  const { rows } = await pool.query<Row>(
+    `SELECT id, developer_id AS "developerId", status::text AS status, version,
+       hwid_lock_enabled AS "hwidLockEnabled", require_license_to_register AS "requireLicenseToRegister",
+       registration_enabled AS "registrationEnabled", response_messages AS "responseMessages",
+       private_key_encrypted AS "privateKeyEncrypted"
+     FROM applications WHERE id = $1`,
+    [applicationId],
+  );
+  const row = rows[0];
+  if (row === undefined) return null;
+  const { responseMessages, privateKeyEncrypted, ...facts } = row;
+  return {
+    ...facts,
+    messages: resolveMessages(responseMessages),
+    signer: createSigner(openPrivateKey(keyring, row.id, privateKeyEncrypted)),
+  };
+}

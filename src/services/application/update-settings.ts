@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { Prisma } from '../../db/client.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { applicationNotFound } from '../errors.ts';
+import { text } from '../fields.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { messageOverrides } from './messages.ts';
+import { toApplicationId } from './require-own.ts';
+import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
+
+/** A free string that a client must send exactly. */
+export const applicationVersion = text({ min: 1, max: 64 });
+
+export const updateApplicationSettingsInput = z
+  .object({
+    version: applicationVersion,
+    status: z.enum(['active', 'disabled']),
+    hwidLockEnabled: z.boolean(),
+    requireLicenseToRegister: z.boolean(),
+    registrationEnabled: z.boolean(),
+    responseMessages: messageOverrides,
+  })
+  .partial();
+
+export type ApplicationSettings = z.output<typeof updateApplicationSettingsInput>;
+
+/** At least one field must be sent (interface, "Applications"). */
+export const settingsNotEmpty = (settings: ApplicationSettings): boolean =>
+  Object.values(settings).some((value) => value !== undefined);
+
+/**
+ * Changes the settings that were sent. Message texts merge over the stored ones, in the database, so that two
+ * dashboards editing different texts at once lose neither.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ */
+export async function updateApplicationSettings({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string; settings: ApplicationSettings };
+}): Promise<ApplicationView> {
+  const developerId = requireDeveloper(ctx.actor);
+  const id = toApplicationId(input.id);
+  const { responseMessages, ...columns } = input.settings;
+  const where = { id, developerId };
+  const row = await ctx.env.database.prisma.$transaction(async (transaction) => {
+    // Also takes the row's lock, so that the read below is of this change and no later one.
+    const { count } = await transaction.application.updateMany({ where, data: columns });
+    if (count === 0) throw applicationNotFound();
+    if (responseMessages !== undefined) await mergeMessages(transaction, id, responseMessages);
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: id,
+      event: 'application_settings_changed',
+      metadata: { ...columns, ...(responseMessages && { responseMessages: Object.keys(responseMessages) }) },
+    });
+    return transaction.application.findUniqueOrThrow({ where, select: applicationSelect });
+  });
+  await ctx.env.caches.invalidateApplication(id);
+  return applicationView(row);
+}
+
+async function mergeMessages(
+  transaction: Prisma.TransactionClient,
+  id: string,
+  overrides: object,
+): Promise<void> {
+  await transaction.$executeRaw`
+    UPDATE applications SET response_messages = response_messages || ${JSON.stringify(overrides)}::jsonb
+    WHERE id = ${id}::uuid`;
+}

@@ -1,0 +1,35 @@
+import type { Prisma } from '../../db/client.ts';
+import { type ResponseMessages, resolveMessages } from './messages.ts';
+
+/** What its owner is shown of an application: selected, so that the private key is never read. */
+export const applicationSelect = {
+  id: true,
+  name: true,
+  version: true,
+  status: true,
+  hwidLockEnabled: true,
+  requireLicenseToRegister: true,
+  registrationEnabled: true,
+  responseMessages: true,
+  publicKey: true,
+  createdAt: true,
+  updatedAt: true,
+} as const satisfies Prisma.ApplicationSelect;
+
+export type ApplicationRow = Prisma.ApplicationGetPayload<{ select: typeof applicationSelect }>;
+
+export interface ApplicationView extends Omit<ApplicationRow, 'publicKey' | 'responseMessages'> {
+  /** Base64 of the 32 raw bytes. */
+  readonly publicKeyB64: string;
+  /** The full map: defaults under the overrides. */
+  readonly responseMessages: ResponseMessages;
+}
+
+export function applicationView(row: ApplicationRow): ApplicationView {
+  const { publicKey, responseMessages, ...fields } = row;
+  return {
+    ...fields,
+    publicKeyB64: Buffer.from(publicKey).toString('base64'),
+    responseMessages: resolveMessages(responseMessages),
+  };
+}

@@ -1,0 +1,65 @@
+import { apiKeyTokenHash } from '../../crypto/api-key-token.ts';
+import { readCookieToken } from '../../crypto/cookie-token.ts';
+import type { DeveloperId } from '../../lib/ids.ts';
+import type { Actor } from '../actor.ts';
+import type { ServiceEnvironment } from '../context.ts';
+import { RateLimitedError } from '../errors.ts';
+
+/** The credentials that came with a request. */
+export interface Credentials {
+  /** Value of the `service_session` cookie. */
+  readonly cookie: string | null;
+  /** What follows `Bearer ` in the Authorization header. */
+  readonly bearer: string | null;
+}
+
+const anonymous = (rejected: 'cookie' | 'apiKey' | null): Actor => ({ type: 'anonymous', rejected });
+
+/**
+ * Who asks. When a cookie and a bearer token are both present, the cookie is used (interface, "Authentication").
+ * Anything that is not good is nobody: the verbs say UNAUTHENTICATED, if it matters to them.
+ * @param clientKey bucket of the failed-bearer limit
+ * @throws {ServiceError} RATE_LIMITED after too many failed bearer attempts
+ */
+export async function authenticate(
+  env: ServiceEnvironment,
+  credentials: Credentials,
+  clientKey: string,
+): Promise<Actor> {
+  if (credentials.cookie !== null) return byCookie(env, credentials.cookie);
+  if (credentials.bearer !== null) return byApiKey(env, credentials.bearer, clientKey);
+  return anonymous(null);
+}
+
+async function byCookie(env: ServiceEnvironment, cookie: string): Promise<Actor> {
+  const claims = await readCookieToken(env.keyring, env.clock, cookie);
+  if (claims === null) return anonymous('cookie');
+  const developer = await env.database.prisma.developer.findUnique({
+    where: { id: claims.developerId },
+    select: { sessionVersion: true },
+  });
+  if (developer?.sessionVersion !== claims.sessionVersion) return anonymous('cookie');
+  return { type: 'developer', developerId: claims.developerId, via: 'cookie' };
+}
+
+/** The failed-bearer limit counts failures alone, and stops guessing before it costs a look-up. */
+async function byApiKey(env: ServiceEnvironment, token: string, clientKey: string): Promise<Actor> {
+  const limit = { name: 'apiKeyAuth', points: env.settings.rateLimits.apiKeyAuth } as const;
+  const before = await env.store.peek(limit, clientKey);
+  if (!before.allowed) throw new RateLimitedError(before);
+  const developerId = await findKeyOwner(env, token);
+  if (developerId !== null) return { type: 'developer', developerId, via: 'apiKey' };
+  const after = await env.store.consume(limit, clientKey);
+  if (!after.allowed) throw new RateLimitedError(after);
+  return anonymous('apiKey');
+}
+
+async function findKeyOwner(env: ServiceEnvironment, token: string): Promise<DeveloperId | null> {
+  const keyHash = apiKeyTokenHash(token);
+  if (keyHash === null) return null;
+  const key = await env.database.prisma.apiKey.findUnique({
+    where: { keyHash },
+    select: { developerId: true, revokedAt: true },
+  });
+  return key !== null && key.revokedAt === null ? (key.developerId as DeveloperId) : null;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+
+const timeLimitMilliseconds = 5_000;
+const answer = z.object({ success: z.boolean() });
+
+/**
+ * Asks the bot-challenge service about a token (Turnstile's siteverify). Nothing is asked when no key is configured.
+ * @throws {ServiceError} BOT_CHALLENGE_FAILED for a token it refuses, UNAVAILABLE when it gives no answer in time
+ */
+export async function verifyBotChallenge(ctx: ServiceContext, token: string | undefined): Promise<void> {
+  const { turnstile } = ctx.env.settings;
+  if (turnstile === null) return;
+  if (token === undefined || token === '') {
+    throw new ServiceError(
+      'BOT_CHALLENGE_FAILED',
+      'Send the token of a solved bot challenge as turnstileToken.',
+    );
+  }
+  const outcome = await askVerifier(turnstile, token, ctx.client.ip).catch((cause: unknown) => {
+    throw new ServiceError('UNAVAILABLE', 'The bot challenge could not be checked. Try again.', { cause });
+  });
+  if (!outcome.success) {
+    throw new ServiceError('BOT_CHALLENGE_FAILED', 'The bot challenge was not passed. Solve a new one.');
+  }
+}
+
+async function askVerifier(turnstile: { secretKey: string; verifyUrl: string }, token: string, ip: string) {
+  const response = await fetch(turnstile.verifyUrl, {
+    method: 'POST',
+    body: new URLSearchParams({ secret: turnstile.secretKey, response: token, remoteip: ip }),
+    signal: AbortSignal.timeout(timeLimitMilliseconds),
+  });
+  return answer.parse(await response.json());
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { signCookieToken } from '../../crypto/cookie-token.ts';
+import { verifyPassword } from '../../crypto/password.ts';
+import type { DeveloperId } from '../../lib/ids.ts';
+import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { anyPassword, text } from '../fields.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { verifyBotChallenge } from './bot-challenge.ts';
+import { developerSelect } from './developer-view.ts';
+import type { LoggedIn } from './register.ts';
+
+export const loginInput = z.object({
+  email: text({ min: 1, max: 254 }),
+  password: anyPassword,
+  turnstileToken: text({ min: 0, max: 2048 }).optional(),
+});
+
+/**
+ * Logs a developer in. An unknown address costs the same work as a wrong password and reads the same.
+ * @throws {ServiceError} INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED, UNAVAILABLE
+ */
+export async function login({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof loginInput>;
+}): Promise<LoggedIn> {
+  await verifyBotChallenge(ctx, input.turnstileToken);
+  const { database, keyring, clock } = ctx.env;
+  const found = await database.prisma.developer.findUnique({
+    where: { emailNormalized: input.email.toLowerCase() },
+    select: { ...developerSelect, passwordHash: true, sessionVersion: true },
+  });
+  const matches = await verifyPassword(found?.passwordHash ?? null, input.password);
+  if (found !== null) {
+    await recordSecurityEvent(ctx, database.prisma, {
+      developerId: found.id,
+      applicationId: null,
+      event: matches ? 'developer_logged_in' : 'developer_login_failed',
+    });
+  }
+  if (found === null || !matches) {
+    throw new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');
+  }
+  const { passwordHash: _, sessionVersion, ...developer } = found;
+  const claims = { developerId: developer.id as DeveloperId, sessionVersion };
+  return { developer, cookieToken: await signCookieToken(keyring, clock, claims) };
+}

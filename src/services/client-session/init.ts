@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { unixSeconds } from '../../lib/clock.ts';
+import type { ApplicationId } from '../../lib/ids.ts';
+import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
+import { canonicalJson } from '../../protocol/canonical-json.ts';
+import { handshakeNonceBytes, protocolVersion, saltBytes } from '../../protocol/constants.ts';
+import { deriveSessionKey } from '../../protocol/key-schedule.ts';
+import {
+  type SessionInitRequest,
+  type SessionInitResponse,
+  sessionInitSignedPart,
+} from '../../protocol/messages.ts';
+import { messageFor } from '../application/message-for.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { applicationNotFound } from '../errors.ts';
+import { decide, type RefusalCode } from '../license/decide.ts';
+
+export type SessionInitOutcome =
+  | { readonly accepted: true; readonly answer: SessionInitResponse }
+  | { readonly accepted: false; readonly code: RefusalCode; readonly message: string };
+
+/**
+ * Opens a client's session (SPEC, "Handshake"): nothing is stored, the session id is a sealed ticket.
+ * @throws {ServiceError} APP_NOT_FOUND
+ */
+export async function initSession({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: SessionInitRequest;
+}): Promise<SessionInitOutcome> {
+  const { caches, clock, securityLog } = ctx.env;
+  const application = await caches.application(input.appId);
+  if (application === null) throw applicationNotFound();
+  const decision = decide({
+    application,
+    client: {
+      version: input.clientVersion,
+      ipBanned: await caches.isBanned(application.id, 'ip', ctx.client.ip),
+      hwidBanned: false,
+    },
+    license: 'not-asked',
+    hwid: null,
+    now: new Date(clock.now()),
+  });
+  if (decision.code === 'OK') return { accepted: true, answer: openSession(ctx, application, input) };
+  securityLog.add(ctx.client, {
+    developerId: application.developerId,
+    applicationId: application.id,
+    event: 'session_refused',
+    code: decision.code,
+    metadata: { clientVersion: input.clientVersion },
+  });
+  return { accepted: false, code: decision.code, message: messageFor(application, decision.code) };
+}
+
+function openSession(
+  ctx: ServiceContext,
+  application: ApplicationSnapshot,
+  input: SessionInitRequest,
+): SessionInitResponse {
+  const { clock, tickets } = ctx.env;
+  const serverNonce = new Uint8Array(randomBytes(handshakeNonceBytes));
+  const salt = new Uint8Array(randomBytes(saltBytes));
+  const clientNonce = decodeBase64(input.clientNonceB64);
+  if (clientNonce === null) throw new TypeError('clientNonceB64 was not checked before');
+  const sessionKey = deriveSessionKey({ clientNonce, serverNonce, salt, appId: application.id });
+  const unsigned = {
+    sessionId: tickets.seal({
+      applicationId: application.id as ApplicationId,
+      clientVersion: input.clientVersion,
+      sessionKey,
+    }),
+    serverNonceB64: encodeBase64(serverNonce),
+    hkdfSaltB64: encodeBase64(salt),
+    timestamp: unixSeconds(clock),
+    v: protocolVersion,
+  };
+  const signed = canonicalJson(sessionInitSignedPart(application.id, unsigned));
+  const signature = application.signer.sign(Buffer.from(signed, 'utf8'));
+  return { success: true, ...unsigned, signatureB64: encodeBase64(signature) };
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { wellFormedText } from '../protocol/text.ts';
+
+/**
+ * A string of `min` to `max` UTF-16 units that PostgreSQL and canonical JSON can carry: no NUL, no lone surrogate.
+ * Input is refused, never repaired.
+ */
+export const text = ({ min, max }: { min: number; max: number }) => wellFormedText.min(min).max(max);
+
+/** A name that shows: not empty, not only white space. */
+export const displayName = text({ min: 1, max: 100 }).refine((value) => value.trim() !== '', {
+  message: 'must not be blank',
+});
+
+/** A UUID in its canonical spelling, lower case. */
+export const id = z.uuid().lowercase();
+
+/** An e-mail address, as long as SMTP allows (RFC 5321 §4.5.3.1.3). */
+export const email = z.email().max(254);
+
+/** A developer's password (interface, "Other constants"). */
+export const developerPassword = text({ min: 12, max: 128 });
+
+/** Any password at login: one that could never have been set is simply wrong. */
+export const anyPassword = text({ min: 1, max: 1024 });
+
+/** A license's tier: an integer from 0 that fits PostgreSQL's. */
+export const subscriptionTier = z.int().min(0).max(2_147_483_647);
+
+/** How long a license lasts from its first use, in seconds; 0 never ends. */
+export const durationSeconds = z.int().min(0).max(2_147_483_647);

@@ -1,0 +1,39 @@
+import type { Pool } from 'pg';
+import type { LicenseEffects } from './decide.ts';
+import type { LicenseSnapshot } from './snapshot.ts';
+
+/**
+ * Carries out what a verdict decided, in one statement that holds only if the license is still what the verdict saw:
+ * of two devices racing to bind, one binds; of two first uses, one starts the term.
+ * @returns false when the license has changed, and must be looked at again
+ */
+export async function applyFirstUse(
+  pool: Pool,
+  license: LicenseSnapshot,
+  effects: LicenseEffects,
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `UPDATE licenses SET
+       status = 'active',
+       activated_at = CASE WHEN $2 THEN $3 ELSE activated_at END,
+       expires_at = CASE WHEN $2 THEN $4 ELSE expires_at END,
+       hwid = coalesce($5, hwid),
+       updated_at = $3
+     WHERE id = $1
+       AND status = $6::"LicenseStatus"
+       AND expires_at IS NOT DISTINCT FROM $7
+       AND hwid IS NOT DISTINCT FROM $8`,
+    [
+      license.id,
+      effects.activate !== null,
+      now,
+      effects.activate?.expiresAt ?? null,
+      effects.bindHwid,
+      license.status,
+      license.expiresAt,
+      license.hwid,
+    ],
+  );
+  return rowCount === 1;
+}

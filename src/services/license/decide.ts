@@ -1,0 +1,107 @@
+/** What is known of an application when it is asked about. */
+export interface ApplicationFacts {
+  readonly id: string;
+  readonly status: 'active' | 'disabled';
+  readonly version: string;
+  readonly hwidLockEnabled: boolean;
+}
+
+/** What is known of the client software that asks. */
+export interface ClientFacts {
+  readonly version: string;
+  readonly ipBanned: boolean;
+  /** False also when no HWID was sent: then there is nothing to look up. */
+  readonly hwidBanned: boolean;
+}
+
+/** What is known of a license. */
+export interface LicenseFacts {
+  readonly applicationId: string;
+  readonly status: 'unused' | 'active' | 'banned';
+  readonly durationSeconds: number;
+  readonly expiresAt: Date | null;
+  readonly hwid: string | null;
+}
+
+export interface Facts {
+  readonly application: ApplicationFacts;
+  /** Null when a developer acts in the dashboard: no client stands behind the request. */
+  readonly client: ClientFacts | null;
+  /** Null: there is none. 'not-asked': the request is about no license. */
+  readonly license: LicenseFacts | null | 'not-asked';
+  /** Null when none was sent: the device checks are skipped (interface, "Client protocol"). */
+  readonly hwid: string | null;
+  readonly now: Date;
+}
+
+export type RefusalCode =
+  | 'APP_DISABLED'
+  | 'APP_OUTDATED'
+  | 'IP_BANNED'
+  | 'HWID_BANNED'
+  | 'LICENSE_NOT_FOUND'
+  | 'APP_MISMATCH'
+  | 'BANNED'
+  | 'EXPIRED'
+  | 'HWID_MISMATCH';
+
+/** What an accepted request does to its license. */
+export interface LicenseEffects {
+  /** First use: the license becomes active, and ends then (null: never). */
+  readonly activate: { readonly expiresAt: Date | null } | null;
+  /** The device to bind. */
+  readonly bindHwid: string | null;
+}
+
+export type Decision =
+  | { readonly code: RefusalCode }
+  | { readonly code: 'OK'; readonly effects: LicenseEffects; readonly expiresAt: Date | null };
+
+const noEffects: LicenseEffects = { activate: null, bindHwid: null };
+
+/**
+ * The verdict: the one place that decides whether a license holds, for validate, register, login, upgrade and the
+ * dashboard alike. Pure: the caller looks the facts up and carries the effects out. The order is design §5's.
+ */
+export function decide(facts: Facts): Decision {
+  return refuseClient(facts) ?? decideLicense(facts);
+}
+
+function refuseClient({ application, client }: Facts): Decision | null {
+  if (client === null) return null;
+  if (application.status === 'disabled') return { code: 'APP_DISABLED' };
+  if (client.version !== application.version) return { code: 'APP_OUTDATED' };
+  if (client.ipBanned) return { code: 'IP_BANNED' };
+  if (client.hwidBanned) return { code: 'HWID_BANNED' };
+  return null;
+}
+
+function decideLicense({ application, license, hwid, now }: Facts): Decision {
+  if (license === 'not-asked') return { code: 'OK', effects: noEffects, expiresAt: null };
+  if (license === null) return { code: 'LICENSE_NOT_FOUND' };
+  if (license.applicationId !== application.id) return { code: 'APP_MISMATCH' };
+  if (license.status === 'banned') return { code: 'BANNED' };
+  if (isExpired(license, now)) return { code: 'EXPIRED' };
+  const lock = application.hwidLockEnabled && hwid !== null;
+  if (lock && license.hwid !== null && license.hwid !== hwid) return { code: 'HWID_MISMATCH' };
+
+  const expiresAt =
+    license.status === 'unused' ? endOfFirstTerm(license.durationSeconds, now) : license.expiresAt;
+  return {
+    code: 'OK',
+    effects: {
+      activate: license.status === 'unused' ? { expiresAt } : null,
+      bindHwid: lock && license.hwid === null ? hwid : null,
+    },
+    expiresAt,
+  };
+}
+
+/** True from the very millisecond that the license was said to expire at. */
+export function isExpired(license: Pick<LicenseFacts, 'status' | 'expiresAt'>, now: Date): boolean {
+  return license.status === 'active' && license.expiresAt !== null && license.expiresAt <= now;
+}
+
+function endOfFirstTerm(durationSeconds: number, now: Date): Date | null {
+  return durationSeconds === 0 ? null : new Date(now.getTime() + durationSeconds * 1000);
+}

@@ -1,0 +1,38 @@
+import type { Sha256 } from '../../crypto/hash.ts';
+import type { Prisma } from '../../db/client.ts';
+
+/** A license as it is minted. */
+export interface NewLicense {
+  readonly id: string;
+  readonly keyHash: Sha256;
+  readonly keyPrefix: string;
+  readonly durationSeconds: number;
+  readonly subscriptionTier: number;
+  readonly note: string | null;
+}
+
+/**
+ * Inserts licenses in one statement, however many there are.
+ * @returns the ids that went in; a missing one's key exists already
+ */
+export async function insertLicenses(
+  transaction: Prisma.TransactionClient,
+  applicationId: string,
+  licenses: readonly NewLicense[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction.$queryRaw<{ id: string }[]>`
+    INSERT INTO licenses (id, application_id, key_hash, key_prefix, duration_seconds, subscription_tier, note, created_at, updated_at)
+    SELECT id, ${applicationId}::uuid, decode(key_hash, 'hex'), key_prefix, duration_seconds, subscription_tier, note, ${now}, ${now}
+    FROM unnest(
+      ${licenses.map((license) => license.id)}::uuid[],
+      ${licenses.map((license) => Buffer.from(license.keyHash).toString('hex'))}::text[],
+      ${licenses.map((license) => license.keyPrefix)}::text[],
+      ${licenses.map((license) => license.durationSeconds)}::int[],
+      ${licenses.map((license) => license.subscriptionTier)}::int[],
+      ${licenses.map((license) => license.note)}::text[]
+    ) AS t (id, key_hash, key_prefix, duration_seconds, subscription_tier, note)
+    ON CONFLICT (key_hash) DO NOTHING
+    RETURNING id`;
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,72 @@
+import { sha256 } from '../../crypto/hash.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { applyFirstUse } from './apply-first-use.ts';
+import { type ClientFacts, decide, type RefusalCode } from './decide.ts';
+import type { LicenseSnapshot } from './snapshot.ts';
+
+/** What was asked: a key, presented to an application by a client (or, with null, by a developer). */
+export interface LicenseQuestion {
+  readonly application: ApplicationSnapshot;
+  readonly client: ClientFacts | null;
+  readonly licenseKey: string;
+  readonly hwid: string | null;
+}
+
+export type LicenseJudgement =
+  | { readonly code: RefusalCode; readonly license: LicenseSnapshot | null }
+  | {
+      readonly code: 'OK';
+      readonly license: LicenseSnapshot;
+      readonly expiresAt: Date | null;
+      /** What this request did to the license. */
+      readonly activated: boolean;
+      readonly bound: boolean;
+    };
+
+/** Each round that fails means that another request won: it bound or activated this license. */
+const rounds = 5;
+
+/**
+ * Judges a license and carries the verdict's effects out. When the license changes between the look and the write,
+ * it looks again, so that the answer is always one that the database holds.
+ * @throws {ServiceError} UNAVAILABLE when the license keeps changing
+ */
+export async function judgeLicense(
+  ctx: ServiceContext,
+  question: LicenseQuestion,
+): Promise<LicenseJudgement> {
+  const { caches, clock, database } = ctx.env;
+  const keyHash = sha256(question.licenseKey);
+  for (let round = 0; round < rounds; round++) {
+    const license = await findLicense(ctx, keyHash);
+    const now = new Date(clock.now());
+    const decision = decide({ ...question, license, now });
+    if (decision.code !== 'OK') return { code: decision.code, license };
+    if (license === null) throw new TypeError('The verdict accepted a license that is not there');
+    const { activate, bindHwid } = decision.effects;
+    const accepted = {
+      code: 'OK',
+      license,
+      expiresAt: decision.expiresAt,
+      activated: activate !== null,
+      bound: bindHwid !== null,
+    } as const;
+    if (!accepted.activated && !accepted.bound) return accepted;
+    const applied = await applyFirstUse(database.pool, license, decision.effects, now);
+    await caches.invalidateLicenses([keyHash]);
+    if (applied) return accepted;
+  }
+  throw new ServiceError('UNAVAILABLE', 'This license is being changed by many requests at once. Try again.');
+}
+
+/** A deleted application's licenses went with it in the database, and so do those that the cache still knows. */
+async function findLicense(
+  ctx: ServiceContext,
+  keyHash: ReturnType<typeof sha256>,
+): Promise<LicenseSnapshot | null> {
+  const license = await ctx.env.caches.license(keyHash);
+  if (license === null) return null;
+  return (await ctx.env.caches.application(license.applicationId)) === null ? null : license;
+}

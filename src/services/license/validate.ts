@@ -1,0 +1,89 @@
+import { messageFor } from '../application/message-for.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { judgeLicense, type LicenseJudgement } from './judge.ts';
+
+export interface ValidateInput {
+  /** The application and version of the client's session. */
+  readonly application: ApplicationSnapshot;
+  readonly clientVersion: string;
+  readonly licenseKey: string;
+  readonly hwid: string | null;
+}
+
+/** The verdict, as the sealed answer states it (interface, "Client protocol"). */
+export type ValidateOutcome =
+  | {
+      readonly success: true;
+      readonly code: 'OK';
+      readonly message: string;
+      readonly status: 'active';
+      /** ISO 8601. */
+      readonly expiresAt: string | null;
+      readonly subscriptionTier: number;
+    }
+  | {
+      readonly success: false;
+      readonly code: Exclude<LicenseJudgement['code'], 'OK'>;
+      readonly message: string;
+      readonly status: null;
+      readonly expiresAt: null;
+    };
+
+/**
+ * Says whether a license holds for this client, binds and starts it on first use, and notes the outcome.
+ * @throws {ServiceError} UNAVAILABLE
+ */
+export async function validateLicense({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: ValidateInput;
+}): Promise<ValidateOutcome> {
+  const { application, clientVersion, licenseKey, hwid } = input;
+  const { caches } = ctx.env;
+  const judgement = await judgeLicense(ctx, {
+    application,
+    client: {
+      version: clientVersion,
+      ipBanned: await caches.isBanned(application.id, 'ip', ctx.client.ip),
+      hwidBanned: hwid !== null && (await caches.isBanned(application.id, 'hwid', hwid)),
+    },
+    licenseKey,
+    hwid,
+  });
+  noteOutcome(ctx, input, judgement);
+  const message = messageFor(application, judgement.code);
+  if (judgement.code !== 'OK') {
+    return { success: false, code: judgement.code, message, status: null, expiresAt: null };
+  }
+  return {
+    success: true,
+    code: 'OK',
+    message,
+    status: 'active',
+    expiresAt: judgement.expiresAt?.toISOString() ?? null,
+    subscriptionTier: judgement.license.subscriptionTier,
+  };
+}
+
+/** Another application's license is named in nobody's log but its owner's. */
+function noteOutcome(
+  ctx: ServiceContext,
+  { application, hwid }: ValidateInput,
+  judgement: LicenseJudgement,
+): void {
+  const own = judgement.license?.applicationId === application.id ? judgement.license : null;
+  const firstUse = judgement.code === 'OK' && (judgement.activated || judgement.bound);
+  ctx.env.securityLog.add(ctx.client, {
+    developerId: application.developerId,
+    applicationId: application.id,
+    event: 'license_validated',
+    code: judgement.code,
+    licenseId: own?.id ?? null,
+    hwid,
+    ...(firstUse && { metadata: { activated: judgement.activated, bound: judgement.bound } }),
+  });
+  if (own !== null) ctx.env.securityLog.seen(own.id, ctx.client.ip);
+}

@@ -1,0 +1,37 @@
+import type { Prisma } from '../../db/client.ts';
+import { isExpired } from './decide.ts';
+
+/** What its owner is shown of a license: selected, so that the hash is never read. */
+export const licenseSelect = {
+  id: true,
+  applicationId: true,
+  keyPrefix: true,
+  status: true,
+  subscriptionTier: true,
+  durationSeconds: true,
+  activatedAt: true,
+  expiresAt: true,
+  hwid: true,
+  lastIp: true,
+  note: true,
+  noteCiphertextB64: true,
+  createdAt: true,
+  updatedAt: true,
+} as const satisfies Prisma.LicenseSelect;
+
+export type LicenseRow = Prisma.LicenseGetPayload<{ select: typeof licenseSelect }>;
+
+/** `expired` is shown and never stored: an active license past its end. */
+export type ShownLicenseStatus = LicenseRow['status'] | 'expired';
+
+export type LicenseView = Omit<LicenseRow, 'status'> & { readonly status: ShownLicenseStatus };
+
+export const shownStatus = (
+  license: Pick<LicenseRow, 'status' | 'expiresAt'>,
+  now: Date,
+): ShownLicenseStatus => (isExpired(license, now) ? 'expired' : license.status);
+
+export const licenseView = (row: LicenseRow, now: Date): LicenseView => ({
+  ...row,
+  status: shownStatus(row, now),
+});

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { isId } from '../lib/ids.ts';
+import { text } from './fields.ts';
+
+/** Wraps and unwraps a cursor: the id that the page ended at. Opaque to callers, so that it may change. */
+const cursorPrefix = 'after:';
+const encodeCursor = (lastId: string): string => Buffer.from(cursorPrefix + lastId).toString('base64url');
+
+function decodeCursor(cursor: string): string | null {
+  const decoded = Buffer.from(cursor, 'base64url').toString('latin1');
+  const lastId = decoded.slice(cursorPrefix.length);
+  return isId(lastId) && encodeCursor(lastId) === cursor ? lastId : null;
+}
+
+const cursor = z
+  .string()
+  .max(200)
+  .transform((value, context) => {
+    const lastId = decodeCursor(value);
+    if (lastId !== null) return lastId;
+    context.addIssue({ code: 'custom', message: 'must be the nextCursor of an earlier page' });
+    return z.NEVER;
+  });
+
+/** Which page of a list, newest first (design §5). A keyset on the id: stable while rows are added. */
+export const pageInput = z.object({
+  limit: z.int().min(1).max(200).default(50),
+  cursor: cursor.optional(),
+  /** Case-insensitive substring. */
+  q: text({ min: 0, max: 200 }).optional(),
+});
+
+export type PageInput = z.output<typeof pageInput>;
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+}
+
+/** The Prisma arguments of a page: one row more than asked for tells whether another page follows. */
+export const pageArguments = ({ limit, cursor: lastId }: PageInput) => ({
+  take: limit + 1,
+  orderBy: { id: 'desc' as const },
+  ...(lastId !== undefined && { where: { id: { lt: lastId } } }),
+});
+
+export function toPage<Item extends { readonly id: string }>(
+  rows: readonly Item[],
+  limit: number,
+): Page<Item> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(last.id) : null };
+}
