@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { decodeBase64 } from './base64.ts';
 import {
   handshakeNonceBytes,
@@ -11,7 +11,7 @@ import {
 } from './constants.ts';
 import { wellFormedText } from './text.ts';
 
-/** Codes of a sealed answer, in the order in which a request is judged (SPEC §10). `OK` is last to be reached. */
+/** Codes of a sealed answer, in the order in which a request is judged (SPEC §10). */
 export const verdictCodes = [
   'VALIDATION_FAILED',
   'APP_DISABLED',
@@ -22,12 +22,12 @@ export const verdictCodes = [
   'LICENSE_REQUIRED',
   'INVALID_CREDENTIALS',
   'USER_NOT_FOUND',
-  'USERNAME_TAKEN',
   'LICENSE_NOT_FOUND',
   'APP_MISMATCH',
   'BANNED',
   'EXPIRED',
   'HWID_MISMATCH',
+  'USERNAME_TAKEN',
   'TIER_NOT_HIGHER',
   'OK',
 ] as const;

@@ -1,4 +1,6 @@
-import { z } from 'zod';
+// Imported as a namespace wherever the SDK reaches, so that bundlers drop what is unused: `{ z }` brings every locale
+// and makes the SDK three times as large.
+import * as z from 'zod';
 
 /**
  * True where a text holds neither NUL nor a lone surrogate. PostgreSQL cannot store the first; canonical JSON
