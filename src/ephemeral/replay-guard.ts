@@ -25,7 +25,7 @@ export interface ReplayGuard {
 }
 
 /** Refuses the second use of a nonce within its session and the replay window. */
-export function createReplayGuard(store: EphemeralStore): ReplayGuard {
+export function createReplayGuard(store: Pick<EphemeralStore, 'addOnce' | 'epoch'>): ReplayGuard {
   return {
     async firstUse(sessionTag, nonce) {
       const { epoch } = store;

@@ -1,0 +1,250 @@
+import { expect, test } from 'vitest';
+import { createCache } from '../../src/ephemeral/cache.ts';
+import { createMemoryStore } from '../../src/ephemeral/memory.ts';
+import type { ChannelListener, EphemeralStore } from '../../src/ephemeral/store.ts';
+import { deferred } from './support.ts';
+
+function localCache(maxEntries = 10) {
+  return createCache<string | null>({ name: 'words', maxEntries, store: createMemoryStore() });
+}
+
+/** A shared store whose wire is in the test's hands. */
+function wire() {
+  const listeners: ChannelListener[] = [];
+  const sent: string[] = [];
+  const state = { live: true };
+  let publishing: Promise<void> = Promise.resolve();
+  const store: EphemeralStore = {
+    ...createMemoryStore(),
+    shared: true,
+    publish: (_channel, text) => {
+      sent.push(text);
+      return publishing;
+    },
+    subscribe: (_channel, listener) => {
+      listeners.push(listener);
+      return state;
+    },
+  };
+  return {
+    store,
+    sent,
+    publishTakes: (promise: Promise<void>) => {
+      publishing = promise;
+    },
+    deliver: (text: string) => listeners.forEach((listener) => void listener.message(text)),
+    setLive(live: boolean) {
+      state.live = live;
+      for (const listener of listeners) listener.interrupted();
+    },
+  };
+}
+
+test('an answer is loaded once and then remembered, null too', async () => {
+  const cache = localCache();
+  for (const value of ['one', null]) {
+    let loads = 0;
+    const load = async () => {
+      loads += 1;
+      return value;
+    };
+    const key = `key of ${value}`;
+    expect(cache.peek(key)).toBeUndefined();
+    expect(await cache.get(key, load)).toBe(value);
+    expect(await cache.get(key, load)).toBe(value);
+    expect(cache.peek(key)).toBe(value);
+    expect(loads).toBe(1);
+  }
+});
+
+test('all who ask for a key while it loads share one load', async () => {
+  const cache = localCache();
+  const answer = deferred<string>();
+  let loads = 0;
+  const load = () => {
+    loads += 1;
+    return answer.promise;
+  };
+  const asking = Array.from({ length: 50 }, () => cache.get('key', load));
+  answer.resolve('value');
+  expect(new Set(await Promise.all(asking))).toEqual(new Set(['value']));
+  expect(loads).toBe(1);
+});
+
+test('a failed load reaches all who waited and is not remembered', async () => {
+  const cache = localCache();
+  const answer = deferred<string>();
+  const asking = [cache.get('key', () => answer.promise), cache.get('key', () => answer.promise)];
+  answer.reject(new Error('the database is away'));
+  for (const one of asking) await expect(one).rejects.toThrow('the database is away');
+  expect(await cache.get('key', async () => 'value')).toBe('value');
+});
+
+test('a loader that throws at once is a failed load like another', async () => {
+  const cache = localCache();
+  const asking = cache.get('key', () => {
+    throw new Error('at once');
+  });
+  await expect(asking).rejects.toThrow('at once');
+  expect(await cache.get('key', async () => 'value')).toBe('value');
+});
+
+test('an invalidated key is loaded anew, others stay', async () => {
+  const cache = localCache();
+  for (const key of ['a', 'b', 'c']) await cache.get(key, async () => 'old');
+  await cache.invalidate(['a', 'c', 'unknown']);
+  expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual([undefined, 'old', undefined]);
+});
+
+test('invalidation has taken effect when the call returns, before it was published', async () => {
+  const { store, publishTakes } = wire();
+  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
+  const published = deferred<void>();
+  publishTakes(published.promise);
+  await cache.get('key', async () => 'old');
+  let done = false;
+  const invalidating = cache.invalidate(['key']).then(() => {
+    done = true;
+  });
+  expect(cache.peek('key')).toBeUndefined();
+  await new Promise(setImmediate);
+  expect(done).toBe(false);
+  published.resolve();
+  await invalidating;
+});
+
+test('a load that began before an invalidation is not stored', async () => {
+  const cache = localCache();
+  const old = deferred<string>();
+  const early = cache.get('key', () => old.promise);
+  const bystander = cache.get('other', () => old.promise);
+  void cache.invalidate(['key']);
+  old.resolve('old');
+  expect(await early).toBe('old');
+  expect(await bystander).toBe('old');
+  expect(cache.peek('key')).toBeUndefined();
+  expect(cache.peek('other')).toBe('old');
+});
+
+test('who asks after an invalidation does not join a load from before it', async () => {
+  const cache = localCache();
+  const old = deferred<string>();
+  const early = cache.get('key', () => old.promise);
+  void cache.invalidate(['key']);
+  const fresh = deferred<string>();
+  const late = cache.get('key', () => fresh.promise);
+  const later = cache.get('key', async () => 'a third load');
+  fresh.resolve('new');
+  expect(await late).toBe('new');
+  expect(await later).toBe('new');
+  old.resolve('old');
+  expect(await early).toBe('old');
+  expect(cache.peek('key')).toBe('new');
+});
+
+test('an old load that ends while its successor runs neither stores nor breaks up the successor', async () => {
+  for (const end of ['resolve', 'reject'] as const) {
+    const cache = localCache();
+    const old = deferred<string>();
+    const early = cache.get('key', () => old.promise).catch(() => 'failed');
+    void cache.invalidate(['key']);
+    const fresh = deferred<string>();
+    const late = cache.get('key', () => fresh.promise);
+    if (end === 'resolve') old.resolve('old');
+    else old.reject(new Error('too late'));
+    await early;
+    expect(cache.peek('key')).toBeUndefined();
+    const joined = cache.get('key', async () => 'a third load');
+    fresh.resolve('new');
+    expect([await late, await joined]).toEqual(['new', 'new']);
+  }
+});
+
+test('clear forgets everything, loads under way included', async () => {
+  const cache = localCache();
+  await cache.get('a', async () => 'old');
+  const old = deferred<string>();
+  const early = cache.get('b', () => old.promise);
+  cache.clear();
+  old.resolve('old');
+  await early;
+  expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, undefined]);
+});
+
+test('beyond its bound the least recently used entry goes', async () => {
+  const cache = localCache(2);
+  await cache.get('a', async () => '1');
+  await cache.get('b', async () => '2');
+  cache.peek('a');
+  await cache.get('c', async () => '3');
+  expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual(['1', undefined, '3']);
+});
+
+test('what another instance invalidates is forgotten, its load under way too', async () => {
+  const one = wire();
+  const two = wire();
+  const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
+  const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
+  await reader.get('a', async () => 'old');
+  await reader.get('b', async () => 'old');
+  const old = deferred<string>();
+  const early = reader.get('c', () => old.promise);
+  await writer.invalidate(['a', 'c']);
+  expect(one.sent).toHaveLength(1);
+  two.deliver(one.sent[0] ?? '');
+  old.resolve('old');
+  await early;
+  expect(['a', 'b', 'c'].map((key) => reader.peek(key))).toEqual([undefined, 'old', undefined]);
+});
+
+test("an instance's own message does not undo what it loaded since", async () => {
+  const { store, sent, deliver } = wire();
+  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
+  await cache.invalidate(['key']);
+  await cache.get('key', async () => 'new');
+  deliver(sent[0] ?? '');
+  expect(cache.peek('key')).toBe('new');
+});
+
+test('very many keys are told as everything', async () => {
+  const one = wire();
+  const two = wire();
+  const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
+  const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
+  await reader.get('a', async () => 'old');
+  await writer.invalidate(Array.from({ length: 10_000 }, (_, index) => `key ${index}`));
+  expect(one.sent[0]?.length).toBeLessThan(200);
+  two.deliver(one.sent[0] ?? '');
+  expect(reader.peek('a')).toBeUndefined();
+});
+
+test('a message that cannot be read is taken for everything', async () => {
+  for (const text of ['', 'null', '{"from":"other","keys":[1]}', '{"v":2}']) {
+    const { store, deliver } = wire();
+    const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
+    await cache.get('key', async () => 'old');
+    deliver(text);
+    expect(cache.peek('key'), text).toBeUndefined();
+  }
+});
+
+test('while the subscription is down nothing is served, kept or joined', async () => {
+  const { store, setLive } = wire();
+  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
+  await cache.get('key', async () => 'old');
+  const before = deferred<string>();
+  const early = cache.get('slow', () => before.promise);
+  setLive(false);
+  expect(cache.peek('key')).toBeUndefined();
+  expect(await cache.get('key', async () => 'first')).toBe('first');
+  expect(await cache.get('key', async () => 'second')).toBe('second');
+  const during = deferred<string>();
+  const meanwhile = cache.get('late', () => during.promise);
+  setLive(true);
+  before.resolve('old');
+  during.resolve('old');
+  await Promise.all([early, meanwhile]);
+  expect(['key', 'slow', 'late'].map((key) => cache.peek(key))).toEqual([undefined, undefined, undefined]);
+  expect(await cache.get('key', async () => 'third')).toBe('third');
+  expect(cache.peek('key')).toBe('third');
+});

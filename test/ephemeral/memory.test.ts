@@ -1,0 +1,116 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createMemoryStore } from '../../src/ephemeral/memory.ts';
+import { createReplayGuard } from '../../src/ephemeral/replay-guard.ts';
+import { StoreUnavailableError } from '../../src/ephemeral/store.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function steppedClock(start = 1_700_000_000_000) {
+  let now = start;
+  return {
+    now: () => now,
+    step(milliseconds: number) {
+      now += milliseconds;
+    },
+  };
+}
+
+test('a key is there until the very millisecond of its expiry', async () => {
+  const clock = steppedClock();
+  const store = createMemoryStore({ clock });
+  expect(await store.addOnce('key', 60)).toBe(true);
+  clock.step(59_999);
+  expect(await store.addOnce('key', 60)).toBe(false);
+  clock.step(1);
+  expect(await store.addOnce('key', 60)).toBe(true);
+  clock.step(59_999);
+  expect(await store.addOnce('key', 60)).toBe(false);
+});
+
+test('a nonce first used as early as its timestamp allows is refused for as long as the timestamp is accepted', async () => {
+  const timestamp = 1_700_000_000;
+  const clock = steppedClock((timestamp - 60) * 1000);
+  const accepted = () => Math.abs(Math.floor(clock.now() / 1000) - timestamp) <= 60;
+  const guard = createReplayGuard(createMemoryStore({ clock }));
+  const nonce = new Uint8Array(16);
+  expect(await guard.firstUse('session', nonce)).toBe(true);
+  let steps = 0;
+  for (; accepted(); clock.step(500), steps += 1) {
+    expect(await guard.firstUse('session', nonce), `${steps / 2} s after the first use`).toBe(false);
+  }
+  expect(steps / 2).toBe(121);
+});
+
+test('at its bound the store refuses new keys, forgets none, and takes more as they expire', async () => {
+  const clock = steppedClock();
+  const store = createMemoryStore({ clock, maxKeys: 3 });
+  for (const key of ['a', 'b', 'c']) expect(await store.addOnce(key, 60)).toBe(true);
+  await expect(store.addOnce('d', 60)).rejects.toThrow(StoreUnavailableError);
+  for (const key of ['a', 'b', 'c']) expect(await store.addOnce(key, 60)).toBe(false);
+  clock.step(60_000);
+  for (const key of ['d', 'e', 'f']) expect(await store.addOnce(key, 60)).toBe(true);
+  await expect(store.addOnce('g', 60)).rejects.toThrow(StoreUnavailableError);
+});
+
+test('expired keys make room even behind one that lives longer', async () => {
+  const clock = steppedClock();
+  const store = createMemoryStore({ clock, maxKeys: 3 });
+  for (const [key, ttl] of [
+    ['long', 3600],
+    ['a', 1],
+    ['b', 1],
+  ] as const) {
+    expect(await store.addOnce(key, ttl)).toBe(true);
+  }
+  clock.step(1000);
+  expect(await store.addOnce('c', 60)).toBe(true);
+  expect(await store.addOnce('d', 60)).toBe(true);
+  expect(await store.addOnce('long', 60)).toBe(false);
+});
+
+test('a long run of keys leaves no expired one behind and mistakes none', async () => {
+  const clock = steppedClock();
+  const store = createMemoryStore({ clock, maxKeys: 101 });
+  for (let index = 0; index < 5000; index += 1) {
+    expect(await store.addOnce(`key ${index}`, 100)).toBe(true);
+    expect(await store.addOnce(`key ${Math.max(0, index - 99)}`, 100)).toBe(false);
+    clock.step(1000);
+  }
+});
+
+test('a window ends after 60 seconds and the next begins with the next request', async () => {
+  vi.useFakeTimers();
+  const store = createMemoryStore();
+  const limit = { name: 'auth', points: 1 } as const;
+  expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, resetSeconds: 60 });
+  vi.advanceTimersByTime(59_999);
+  expect(await store.consume(limit, 'client')).toMatchObject({ allowed: false, resetSeconds: 1 });
+  vi.advanceTimersByTime(1);
+  expect(await store.peek(limit, 'client')).toMatchObject({ allowed: true, remaining: 1, resetSeconds: 60 });
+  vi.advanceTimersByTime(30_000);
+  expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, resetSeconds: 60 });
+});
+
+test('a window that expired before its timer ran is not looked at', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const store = createMemoryStore();
+  const limit = { name: 'auth', points: 1 } as const;
+  await store.consume(limit, 'client');
+  expect(await store.peek(limit, 'client')).toMatchObject({ allowed: false });
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(await store.peek(limit, 'client')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('at its bound of windows the store drops the one opened first and keeps the others', async () => {
+  const store = createMemoryStore({ maxWindows: 2 });
+  const limit = { name: 'auth', points: 1 } as const;
+  await store.consume(limit, 'a');
+  await store.consume(limit, 'b');
+  await store.consume(limit, 'a');
+  await store.consume(limit, 'c');
+  expect(await store.peek(limit, 'b')).toMatchObject({ allowed: false });
+  expect(await store.peek(limit, 'c')).toMatchObject({ allowed: false });
+  expect(await store.peek(limit, 'a')).toMatchObject({ allowed: true });
+});

@@ -1,0 +1,291 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createCache } from '../../src/ephemeral/cache.ts';
+import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { createReplayGuard, replayMemorySeconds } from '../../src/ephemeral/replay-guard.ts';
+import { type EphemeralStore, StoreUnavailableError } from '../../src/ephemeral/store.ts';
+import { freePort, hasRedisServer, OwnRedis, redisInstances, redisUrl } from './support.ts';
+
+const patient = { timeout: 20_000, interval: 20 };
+
+describe('a Redis that cannot be used at start', () => {
+  test('is named by host and port, without the credentials', async () => {
+    const port = await freePort();
+    const opening = createRedisStore({ url: `redis://somebody:pa55word@127.0.0.1:${port}/3` });
+    await expect(opening).rejects.toThrow(StoreUnavailableError);
+    const error: unknown = await opening.catch((reason: unknown) => reason);
+    expect(String(error)).toContain(`127.0.0.1:${port}`);
+    expect(String(error)).toContain('ECONNREFUSED');
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/pa55word|somebody/);
+  });
+
+  test('is refused within seconds when it accepts the connection and never answers', async () => {
+    const url = await listen(createServer(() => {}));
+    await expect(createRedisStore({ url })).rejects.toThrow(/no answer in time|connection lost/);
+  });
+
+  test.skipIf(!hasRedisServer)(
+    'is refused when it wants another password, and the error holds none',
+    async () => {
+      const redis = await OwnRedis.start('--requirepass', 'right');
+      const error: unknown = await createRedisStore({ url: redis.url.replace('//', '//:pa55word@') }).catch(
+        (reason: unknown) => reason,
+      );
+      expect(String(error)).toMatch(/cannot be used: (WRONGPASS|NOAUTH)/);
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('pa55word');
+    },
+  );
+});
+
+describe.skipIf(redisUrl === undefined)('in Redis', () => {
+  test('a nonce is kept for longer than the 121 seconds in which its envelope can be accepted', async () => {
+    const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
+    await createReplayGuard(await open()).firstUse('session', new Uint8Array(16));
+    const keys = await client.keys(`${keyPrefix}replay:*`);
+    expect(keys).toHaveLength(1);
+    expect(await client.ttl(keys[0] ?? '')).toBeGreaterThan(replayMemorySeconds - 30);
+    expect(replayMemorySeconds).toBeGreaterThan(121);
+  });
+
+  test('a window is opened for 60 seconds, and a new one begins when it has ended', async () => {
+    const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
+    const store = await open();
+    const limit = { name: 'auth', points: 1 } as const;
+    await store.consume(limit, 'client');
+    const [key] = await client.keys(`${keyPrefix}limit:*`);
+    expect(await client.pttl(key ?? '')).toBeGreaterThan(30_000);
+    expect(await client.pttl(key ?? '')).toBeLessThanOrEqual(60_000);
+    expect(await store.consume(limit, 'client')).toMatchObject({ allowed: false });
+    await client.pexpire(key ?? '', 1);
+    await vi.waitFor(async () => expect(await client.exists(key ?? '')).toBe(0), patient);
+    expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true });
+  });
+
+  test('what one installation remembers another with its own prefix does not', async () => {
+    const one = await redisInstances(redisUrl ?? '').open();
+    const two = await redisInstances(redisUrl ?? '').open();
+    expect(await one.addOnce('key', 60)).toBe(true);
+    expect(await two.addOnce('key', 60)).toBe(true);
+  });
+
+  test('what one instance invalidates the other forgets', async () => {
+    const { open } = redisInstances(redisUrl ?? '');
+    const stores = [await open(), await open()] as const;
+    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: stores[0] });
+    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: stores[1] });
+    await serving(reader, async () => 'old');
+    await writer.invalidate(['another key']);
+    expect(reader.peek('key')).toBe('old');
+    await writer.invalidate(['key']);
+    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
+  });
+
+  test('an epoch that was flushed is replaced, and every instance takes the new one', async () => {
+    const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
+    const [store, other] = [await open(), await open()];
+    const before = store.epoch;
+    await client.del(`${keyPrefix}epoch`);
+    await vi.waitFor(() => {
+      expect(store.epoch).not.toBe(before);
+      expect(other.epoch).toBe(store.epoch);
+    }, patient);
+  });
+});
+
+describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
+  test('the replay guard refuses, and admits again after it came back', async () => {
+    const { redis, store } = await ownStore();
+    const guard = createReplayGuard(store);
+    expect(await guard.firstUse('session', new Uint8Array(16))).toBe(true);
+    await redis.kill();
+    await expect(guard.firstUse('session', new Uint8Array([1]))).rejects.toThrow(StoreUnavailableError);
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+    await redis.start();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    expect(await guard.firstUse('session', new Uint8Array([2]))).toBe(true);
+    expect(await guard.firstUse('session', new Uint8Array([2]))).toBe(false);
+  });
+
+  test('a server that came back empty has another epoch before it is used', async () => {
+    const { redis, store } = await ownStore();
+    const before = store.epoch;
+    await redis.kill();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+    await redis.start();
+    // Ask without a pause: the first answer of the new server must already come under the new epoch.
+    for (;;) {
+      const answered = await store.addOnce(crypto.randomUUID(), 60).catch(() => null);
+      if (answered !== null) break;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(store.epoch).not.toBe(before);
+  });
+
+  test('a nonce judged by a server that lost its memory meanwhile is refused', async () => {
+    let epoch = 'before';
+    const forgetful = {
+      get epoch() {
+        return epoch;
+      },
+      addOnce: async () => {
+        epoch = 'after';
+        return true;
+      },
+    };
+    const guard = createReplayGuard(forgetful);
+    await expect(guard.firstUse('session', new Uint8Array(16))).rejects.toThrow(StoreUnavailableError);
+  });
+
+  test('rate limits are counted in the process', async () => {
+    const { redis, store } = await ownStore();
+    const limit = { name: 'auth', points: 3 } as const;
+    await redis.kill();
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => store.consume(limit, 'client')));
+    expect(outcomes.filter(({ allowed }) => allowed)).toHaveLength(3);
+    expect(await store.peek(limit, 'client')).toMatchObject({ allowed: false });
+    await redis.start();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    // A restarted server has lost its scripts too.
+    expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, remaining: 2 });
+  });
+
+  test('a Redis that falls silent is refused in about a second, and at once from then on', async () => {
+    const { redis, store } = await ownStore();
+    redis.freeze();
+    onTestFinished(() => redis.thaw());
+    const start = performance.now();
+    await expect(store.addOnce('key', 60)).rejects.toThrow(StoreUnavailableError);
+    // Far above the second that it takes here, far below the client's own patience of many seconds.
+    expect(performance.now() - start).toBeLessThan(5000);
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+    const again = performance.now();
+    for (let count = 0; count < 100; count += 1) {
+      await expect(store.addOnce('key', 60)).rejects.toThrow(StoreUnavailableError);
+    }
+    expect(performance.now() - again).toBeLessThan(5000);
+    redis.thaw();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    expect(await store.addOnce('another key', 60)).toBe(true);
+  });
+
+  test('nothing cached is served until the subscription is back, and nothing from before it', async () => {
+    const { redis, store } = await ownStore();
+    const cache = createCache<number>({ name: 'numbers', maxEntries: 10, store });
+    let loads = 0;
+    const load = async () => {
+      loads += 1;
+      return loads;
+    };
+    await serving(cache, load);
+    const cached = cache.peek('key');
+    expect(cached).toBe(loads);
+    await redis.kill();
+    await vi.waitFor(() => expect(cache.peek('key')).toBeUndefined(), patient);
+    expect(await cache.get('key', load)).toBe(loads);
+    expect(await cache.get('key', load)).toBe(loads);
+    expect(loads).toBe(Number(cached) + 2);
+    await redis.start();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    await serving(cache, load);
+    expect(cache.peek('key')).toBe(loads);
+    expect(loads).toBeGreaterThan(Number(cached) + 2);
+  });
+
+  test('nothing cached is served when Redis falls silent without closing the connection', async () => {
+    const { redis, store } = await ownStore();
+    const cache = createCache<number>({ name: 'numbers', maxEntries: 10, store });
+    await serving(cache, async () => 1);
+    redis.freeze();
+    onTestFinished(() => redis.thaw());
+    await vi.waitFor(() => expect(cache.peek('key')).toBeUndefined(), patient);
+  });
+
+  test('an invalidation that could not be published is made up for by forgetting everything', async () => {
+    const redis = await OwnRedis.start();
+    // The writer reaches Redis through a gate that can be shut, so that the reader sees no interruption.
+    const gate = await Gate.to(redis.port);
+    const writerStore = await open(gate.url);
+    const readerStore = await open(redis.url);
+    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
+    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: readerStore });
+    await serving(reader, async () => 'old');
+    gate.shut();
+    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
+    expect(reader.peek('key')).toBe('old');
+    gate.open();
+    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
+  });
+});
+
+async function open(url: string): Promise<EphemeralStore> {
+  const store = await createRedisStore({ url });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function ownStore(): Promise<{ redis: OwnRedis; store: EphemeralStore }> {
+  const redis = await OwnRedis.start();
+  return { redis, store: await open(redis.url) };
+}
+
+/** Waits until the cache keeps what it loads. */
+async function serving<Value extends NonNullable<unknown>>(
+  cache: ReturnType<typeof createCache<Value>>,
+  load: () => Promise<Value>,
+): Promise<void> {
+  await vi.waitFor(async () => {
+    await cache.get('key', load);
+    expect(cache.peek('key')).toBeDefined();
+  }, patient);
+}
+
+async function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  return `redis://127.0.0.1:${address.port}`;
+}
+
+/** A TCP relay that can cut its connections and refuse new ones. */
+class Gate {
+  url = '';
+  readonly #connections = new Set<Socket>();
+  #open = true;
+
+  static async to(port: number): Promise<Gate> {
+    const gate = new Gate();
+    const server = createServer((inside) => {
+      if (!gate.#open) {
+        inside.destroy();
+        return;
+      }
+      const outside = connect(port, '127.0.0.1');
+      for (const socket of [inside, outside]) {
+        gate.#connections.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => gate.#connections.delete(socket));
+      }
+      inside.pipe(outside).pipe(inside);
+    });
+    gate.url = await listen(server);
+    return gate;
+  }
+
+  shut(): void {
+    this.#open = false;
+    for (const socket of this.#connections) socket.destroy();
+  }
+
+  open(): void {
+    this.#open = true;
+  }
+}

@@ -1,0 +1,156 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import { createMemoryStore } from '../../src/ephemeral/memory.ts';
+import { createReplayGuard } from '../../src/ephemeral/replay-guard.ts';
+import type { EphemeralStore } from '../../src/ephemeral/store.ts';
+import { redisInstances, redisUrl } from './support.ts';
+
+/** Two instances of the service and the state they share; in memory there is one. */
+type OpenTwo = () => Promise<readonly [EphemeralStore, EphemeralStore]>;
+
+const openInMemory: OpenTwo = async () => {
+  const store = createMemoryStore();
+  return [store, store];
+};
+const openInRedis: OpenTwo = async () => {
+  const instances = redisInstances(redisUrl ?? '');
+  return [await instances.open(), await instances.open()];
+};
+
+describe('in memory', () => contract(openInMemory));
+describe.skipIf(redisUrl === undefined)('in Redis', () => contract(openInRedis));
+
+function contract(openTwo: OpenTwo): void {
+  const limit = { name: 'validate', points: 40 } as const;
+
+  test('of 200 parallel callers exactly one adds a key, whichever instance they ask', async () => {
+    const stores = await openTwo();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].addOnce('key', 60)),
+    );
+    expect(answers.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('different keys are each added', async () => {
+    const [store] = await openTwo();
+    expect(await store.addOnce('a', 60)).toBe(true);
+    expect(await store.addOnce('b', 60)).toBe(true);
+    expect(await store.addOnce('a', 60)).toBe(false);
+  });
+
+  test('a key can be added again once it has expired', async () => {
+    const [store] = await openTwo();
+    expect(await store.addOnce('key', 1)).toBe(true);
+    await vi.waitFor(async () => expect(await store.addOnce('key', 1)).toBe(true), { timeout: 10_000 });
+  });
+
+  test('100 parallel requests of one client get exactly the points of the limit', async () => {
+    const stores = await openTwo();
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].consume(limit, 'client')),
+    );
+    expect(outcomes.filter((outcome) => outcome.allowed)).toHaveLength(40);
+    expect(
+      new Set(outcomes.filter((outcome) => outcome.allowed).map(({ remaining }) => remaining)).size,
+    ).toBe(40);
+  });
+
+  test('an outcome says the limit, what remains and when the window ends', async () => {
+    const [store] = await openTwo();
+    const small = { name: 'auth', points: 2 } as const;
+    const outcomes = [];
+    for (let count = 0; count < 3; count += 1) outcomes.push(await store.consume(small, 'client'));
+    expect(outcomes).toMatchObject([
+      { allowed: true, limit: 2, remaining: 1 },
+      { allowed: true, limit: 2, remaining: 0 },
+      { allowed: false, limit: 2, remaining: 0 },
+    ]);
+    for (const { resetSeconds } of outcomes) {
+      expect(resetSeconds).toBeGreaterThanOrEqual(1);
+      expect(resetSeconds).toBeLessThanOrEqual(60);
+    }
+  });
+
+  test('each name and each client has a bucket of its own', async () => {
+    const [store] = await openTwo();
+    const one = { name: 'auth', points: 1 } as const;
+    expect(await store.consume(one, 'a')).toMatchObject({ allowed: true });
+    expect(await store.consume(one, 'b')).toMatchObject({ allowed: true });
+    expect(await store.consume({ name: 'session', points: 1 }, 'a')).toMatchObject({ allowed: true });
+    expect(await store.consume(one, 'a')).toMatchObject({ allowed: false });
+  });
+
+  test('a window is not prolonged by the requests in it', async () => {
+    const [store] = await openTwo();
+    const first = await store.consume(limit, 'client');
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const second = await store.consume(limit, 'client');
+    expect(second.resetSeconds).toBeLessThan(first.resetSeconds);
+  });
+
+  test('peek takes nothing and foresees the next consume', async () => {
+    const [store, other] = await openTwo();
+    const failures = { name: 'apiKeyAuth', points: 2 } as const;
+    for (let count = 0; count < 5; count += 1) {
+      expect(await store.peek(failures, 'client')).toMatchObject({ allowed: true, remaining: 2 });
+    }
+    await store.consume(failures, 'client');
+    expect(await other.peek(failures, 'client')).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+    await store.consume(failures, 'client');
+    const exhausted = await other.peek(failures, 'client');
+    expect(exhausted).toMatchObject({ allowed: false, limit: 2, remaining: 0 });
+    expect(exhausted.resetSeconds).toBeGreaterThanOrEqual(1);
+    expect(exhausted.resetSeconds).toBeLessThanOrEqual(60);
+  });
+
+  test('a published message reaches the subscribers of its channel on both instances', async () => {
+    const [store, other] = await openTwo();
+    const heard: string[] = [];
+    const subscriptions = [store, other].map((one, index) =>
+      one.subscribe('channel', {
+        message: (text) => heard.push(`${index}:${text}`),
+        interrupted: () => {},
+      }),
+    );
+    store.subscribe('another', { message: () => heard.push('wrong'), interrupted: () => {} });
+    await vi.waitFor(() => expect(subscriptions.every(({ live }) => live)).toBe(true), { timeout: 10_000 });
+    await store.publish('channel', 'hello');
+    await vi.waitFor(() => expect(heard.toSorted()).toEqual(['0:hello', '1:hello']), { timeout: 10_000 });
+  });
+
+  test('of 200 parallel uses of a nonce exactly one is the first', async () => {
+    const guards = (await openTwo()).map(createReplayGuard);
+    const nonce = randomBytes(16);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => guards[index % 2]?.firstUse('session', nonce)),
+    );
+    expect(answers.filter((answer) => answer === true)).toHaveLength(1);
+  });
+
+  test('a nonce is judged within its session', async () => {
+    const guard = createReplayGuard((await openTwo())[0]);
+    const nonce = randomBytes(16);
+    expect(await guard.firstUse('one', nonce)).toBe(true);
+    expect(await guard.firstUse('two', nonce)).toBe(true);
+    expect(await guard.firstUse('one', new Uint8Array(nonce))).toBe(false);
+  });
+
+  test('instances agree on the epoch, another installation has another', async () => {
+    const [store, other] = await openTwo();
+    expect(other.epoch).toBe(store.epoch);
+    expect(store.epoch).not.toBe('');
+    expect((await openTwo())[0].epoch).not.toBe(store.epoch);
+  });
+
+  test('a closed store answers neither the replay guard nor a publisher', async () => {
+    const [store] = await openTwo();
+    await store.close();
+    await expect(store.addOnce(randomUUID(), 60)).rejects.toThrow(
+      expect.objectContaining({ name: 'StoreUnavailableError' }),
+    );
+    await expect(store.publish('channel', 'x')).rejects.toThrow(
+      expect.objectContaining({ name: 'StoreUnavailableError' }),
+    );
+    expect(store.isAvailable()).toBe(false);
+  });
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { onTestFinished, vi } from 'vitest';
+import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import type { EphemeralStore } from '../../src/ephemeral/store.ts';
+
+export const redisUrl = process.env.TEST_REDIS_URL;
+if (redisUrl === undefined) {
+  process.stderr.write('Left out: the ephemeral store over Redis, because TEST_REDIS_URL is not set.\n');
+}
+
+export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
+if (!hasRedisServer) {
+  process.stderr.write('Left out: the loss of Redis, because there is no redis-server to start and kill.\n');
+}
+
+/** Opens instances that share a prefix of this test's own, whose keys go when the test ends. */
+export function redisInstances(url: string): {
+  readonly keyPrefix: string;
+  readonly client: Redis;
+  open(): Promise<EphemeralStore>;
+} {
+  const keyPrefix = `test:${randomUUID()}:`;
+  const client = new Redis(url);
+  const stores: EphemeralStore[] = [];
+  onTestFinished(async () => {
+    for (const store of stores) await store.close();
+    const keys = await client.keys(`${keyPrefix}*`);
+    if (keys.length > 0) await client.del(...keys);
+    client.disconnect();
+  });
+  return {
+    keyPrefix,
+    client,
+    async open() {
+      const store = await createRedisStore({ url, keyPrefix });
+      stores.push(store);
+      return store;
+    },
+  };
+}
+
+/** A Redis server of the test's own, to stop, kill and start again. */
+export class OwnRedis {
+  readonly port: number;
+  readonly #options: readonly string[];
+  #process: ChildProcess | null = null;
+
+  constructor(port: number, options: readonly string[]) {
+    this.port = port;
+    this.#options = options;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  static async start(...options: string[]): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort(), options);
+    onTestFinished(() => redis.kill());
+    await redis.start();
+    return redis;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(
+      'redis-server',
+      [
+        '--bind',
+        '127.0.0.1',
+        '--port',
+        String(this.port),
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        '/tmp',
+        ...this.#options,
+      ],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    this.#process = child;
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    await vi.waitFor(
+      () => {
+        if (!output.includes('Ready to accept connections')) throw new Error(`redis-server: ${output}`);
+      },
+      { timeout: 20_000 },
+    );
+  }
+
+  /** Holds the process still: connections stay open and nothing answers. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  return address.port;
+}
+
+/** A promise that the test settles when it wants to. */
+export function deferred<Value>(): {
+  readonly promise: Promise<Value>;
+  resolve(value: Value): void;
+  reject(error: Error): void;
+} {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<Value>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}
