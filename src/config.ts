@@ -43,13 +43,25 @@ const integer = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
 
-const url = (...protocols: string[]) =>
+const url = (...schemes: string[]) =>
   z
     .string()
     .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      (text) =>
+        !/\s/.test(text) &&
+        URL.canParse(text) &&
+        schemes.some((scheme) => text.toLowerCase().startsWith(`${scheme}//`)),
+      `must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
     );
+
+/** A base address has nothing after its path; in its normal spelling, so that `https:` can be told. */
+const baseUrl = url('http:', 'https:')
+  .refine((text) => {
+    if (!URL.canParse(text)) return true;
+    const { search, hash, username, password } = new URL(text);
+    return `${search}${hash}${username}${password}` === '' && !/[?#]$/.test(text);
+  }, 'must have no query, fragment or credentials')
+  .transform((text) => (URL.canParse(text) ? new URL(text).href : text));
 
 const origin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -61,7 +73,7 @@ const environment = z.object({
     .string()
     .refine((host) => host === 'localhost' || isIP(host) !== 0, 'must be an IP address or localhost')
     .default('127.0.0.1'),
-  PUBLIC_URL: url('http:', 'https:').optional(),
+  PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url('postgresql:', 'postgres:').optional(),
   REDIS_URL: url('redis:', 'rediss:').optional(),
@@ -92,20 +104,22 @@ const environment = z.object({
 });
 
 function parseRateLimits(text: string, context: z.RefinementCtx): Record<RateLimitName, number> {
-  const limits: Record<string, number> = { ...rateLimitDefaults };
+  const limits = new Map<string, number>();
   for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
     const match = /^\s*([A-Za-z]+)\s*=\s*([1-9]\d{0,8})\s*$/.exec(part);
     const [, name, value] = match ?? [];
     if (name === undefined || !Object.hasOwn(rateLimitDefaults, name)) {
       context.addIssue({
         code: 'custom',
-        message: `has "${part.trim()}"; write name=requests with a name of ${Object.keys(rateLimitDefaults).join(', ')}`,
+        message: `has "${part.trim()}"; write name=requests, at least 1 a minute, with a name of ${Object.keys(rateLimitDefaults).join(', ')}`,
       });
-      continue;
+    } else if (limits.has(name)) {
+      context.addIssue({ code: 'custom', message: `has ${name} twice; write each name once` });
+    } else {
+      limits.set(name, Number(value));
     }
-    limits[name] = Number(value);
   }
-  return { ...rateLimitDefaults, ...limits };
+  return { ...rateLimitDefaults, ...Object.fromEntries(limits) };
 }
 
 /**
@@ -118,23 +132,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = environment.safeParse(set);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
-  const value = parsed.data;
-  const production = value.NODE_ENV === 'production';
-  const problems: string[] = [];
-  if (value.SERVICE_SECRET === undefined && (production || value.DATABASE_URL !== undefined)) {
-    const why = production ? 'NODE_ENV is production' : 'DATABASE_URL is set';
-    problems.push(`SERVICE_SECRET must be set because ${why} (openssl rand -base64 32)`);
-  }
-  if (production && value.CRYPTO_ENFORCE === 'false') {
-    problems.push('CRYPTO_ENFORCE must not be false in production: it admits unsealed client requests');
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
+  const problems = [
+    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`),
+    ...missing(set),
+  ];
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
 
-  return Object.freeze({
-    production,
+  const value = parsed.data;
+  return freeze({
+    production: value.NODE_ENV === 'production',
     port: value.PORT,
     host: value.HOST,
     publicUrl: (
@@ -154,6 +160,28 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logRetentionDays: value.LOG_RETENTION_DAYS,
     logLevel: value.LOG_LEVEL,
   });
+}
+
+/** What one variable asks of another. */
+function missing(set: Readonly<Record<string, string | undefined>>): string[] {
+  const production = set.NODE_ENV === 'production';
+  const problems: string[] = [];
+  if (set.SERVICE_SECRET === undefined && (production || set.DATABASE_URL !== undefined)) {
+    const why = production ? 'NODE_ENV is production' : 'DATABASE_URL is set';
+    problems.push(`SERVICE_SECRET must be set because ${why} (openssl rand -base64 32)`);
+  }
+  if (production && set.CRYPTO_ENFORCE === 'false') {
+    problems.push('CRYPTO_ENFORCE must not be false in production: it admits unsealed client requests');
+  }
+  return problems;
+}
+
+/** Freezes a value and everything in it. */
+function freeze<Value extends object>(value: Value): Readonly<Value> {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null) freeze(part);
+  }
+  return Object.freeze(value);
 }
 
 function databaseOf(url: string | undefined, directory: string): DatabaseAddress {

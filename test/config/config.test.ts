@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
+
+const secret = 'k'.repeat(32);
+
+/** What the environment is refused for. */
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('an empty environment is a working configuration, with the defaults of the design', () => {
+  expect(loadConfig({})).toEqual({
+    production: false,
+    port: 4000,
+    host: '127.0.0.1',
+    publicUrl: 'http://127.0.0.1:4000',
+    database: { kind: 'embedded', directory: './data' },
+    redisUrl: null,
+    serviceSecret: null,
+    cryptoEnforce: true,
+    turnstile: null,
+    trustProxy: 0,
+    corsOrigins: [],
+    rateLimits: rateLimitDefaults,
+    logRetentionDays: 90,
+    logLevel: 'info',
+  });
+});
+
+test('every variable is read', () => {
+  const config = loadConfig({
+    NODE_ENV: 'production',
+    PORT: '8080',
+    HOST: '0.0.0.0',
+    PUBLIC_URL: 'https://licenses.example.com',
+    DATABASE_URL: 'postgresql://user:password@db.example.com/latchkey',
+    REDIS_URL: 'rediss://cache.example.com:6380/1',
+    SERVICE_SECRET: secret,
+    CRYPTO_ENFORCE: 'true',
+    TURNSTILE_SECRET_KEY: 'turnstile',
+    TURNSTILE_VERIFY_URL: 'http://127.0.0.1:9/verify',
+    TRUST_PROXY: '2',
+    CORS_ORIGINS: 'https://dash.example.com, http://localhost:3000',
+    RATE_LIMITS: 'validate=600, session = 120',
+    LOG_RETENTION_DAYS: '30',
+    LOG_LEVEL: 'silent',
+  });
+  expect(config).toEqual({
+    production: true,
+    port: 8080,
+    host: '0.0.0.0',
+    publicUrl: 'https://licenses.example.com',
+    database: { kind: 'server', url: 'postgresql://user:password@db.example.com/latchkey' },
+    redisUrl: 'rediss://cache.example.com:6380/1',
+    serviceSecret: secret,
+    cryptoEnforce: true,
+    turnstile: { secretKey: 'turnstile', verifyUrl: 'http://127.0.0.1:9/verify' },
+    trustProxy: 2,
+    corsOrigins: ['https://dash.example.com', 'http://localhost:3000'],
+    rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
+    logRetentionDays: 30,
+    logLevel: 'silent',
+  });
+});
+
+test('the configuration cannot be changed, at any depth', () => {
+  const config = loadConfig({ TURNSTILE_SECRET_KEY: 'key', CORS_ORIGINS: 'https://a.example' });
+  for (const part of [config, config.rateLimits, config.corsOrigins, config.database, config.turnstile]) {
+    expect(Object.isFrozen(part)).toBe(true);
+  }
+});
+
+test('an empty variable counts as unset, an unknown one is none of ours', () => {
+  const empty = {
+    PORT: '',
+    HOST: '',
+    DATABASE_URL: '',
+    SERVICE_SECRET: '',
+    CORS_ORIGINS: '',
+    RATE_LIMITS: '',
+  };
+  expect(loadConfig({ ...empty, PATH: '/bin', SHELL: undefined })).toEqual(loadConfig({}));
+});
+
+test('every bad value is named at once, what one variable asks of another too', () => {
+  const bad = {
+    NODE_ENV: 'production',
+    PORT: 'x',
+    HOST: 'example.com',
+    PUBLIC_URL: 'ftp://a',
+    DATABASE_URL: 'mysql://a',
+    REDIS_URL: 'http://a',
+    CRYPTO_ENFORCE: 'yes',
+    TURNSTILE_VERIFY_URL: 'verify',
+    TRUST_PROXY: '-1',
+    CORS_ORIGINS: '*',
+    RATE_LIMITS: 'speed=1,auth=many',
+    LOG_RETENTION_DAYS: '0',
+    LOG_LEVEL: 'loud',
+  };
+  const problems = problemsOf(bad);
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+    ...Object.keys(bad)
+      .filter((name) => name !== 'NODE_ENV' && name !== 'RATE_LIMITS')
+      .slice(0, 9),
+    'RATE_LIMITS',
+    'RATE_LIMITS',
+    'LOG_RETENTION_DAYS',
+    'LOG_LEVEL',
+    'SERVICE_SECRET',
+  ]);
+  expect(() => loadConfig(bad)).toThrow(
+    /^The configuration is not usable:\n {2}- PORT must be a whole number/,
+  );
+});
+
+test.each([
+  ['PORT', ['0', '65535'], ['65536', '-1', '1.5', '80a', '1e3', ' 80']],
+  ['HOST', ['127.0.0.1', '::', '::1', 'localhost'], ['example.com', '127.0.0.1:80', '[::1]', '256.1.1.1']],
+  [
+    'PUBLIC_URL',
+    ['http://a', 'https://a.example/licenses'],
+    [
+      'a.example',
+      'ftp://a',
+      'https:a',
+      ' https://a',
+      'https://a/?q',
+      'https://a/#f',
+      'https://user@a/',
+      'https://a?',
+    ],
+  ],
+  ['REDIS_URL', ['redis://a', 'rediss://:p@a:1/2'], ['a:6379', 'http://a', 'redis:a', 'redis://a b']],
+  ['CRYPTO_ENFORCE', ['true', 'false'], ['TRUE', '1', 'no']],
+  ['TURNSTILE_VERIFY_URL', ['https://a/verify?x=1'], ['a', 'file:///a']],
+  ['TRUST_PROXY', ['0', '10'], ['11', 'true', '-1']],
+  [
+    'CORS_ORIGINS',
+    ['https://a.example', 'https://a.example,http://[::1]:3000'],
+    ['*', 'null', 'https://a.example/', 'a.example', 'https://A.example', 'https://a.example,', 'file://'],
+  ],
+  ['LOG_RETENTION_DAYS', ['1', '3650'], ['0', '3651', 'forever']],
+  ['LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], ['INFO', 'verbose']],
+  ['SERVICE_SECRET', [secret, 'ü'.repeat(16)], ['k'.repeat(31), 'ü'.repeat(15)]],
+  [
+    'RATE_LIMITS',
+    ['auth=1', 'auth=999999999', ' , auth = 5 ,'],
+    [
+      'auth',
+      'auth=0',
+      'auth=-1',
+      'auth=1.5',
+      'auth=1000000000',
+      'Auth=1',
+      'constructor=1',
+      '__proto__=1',
+      'auth=1;session=2',
+    ],
+  ],
+])('%s takes %j and refuses %j', (name, good, bad) => {
+  for (const value of good) expect(problemsOf({ [name]: value }), value).toEqual([]);
+  for (const value of bad) {
+    expect(problemsOf({ [name]: value }), value).toEqual([expect.stringMatching(`^${name} `)]);
+  }
+});
+
+describe('DATABASE_URL', () => {
+  test.each(['postgres://a/b', 'postgresql://u:p@a:1/b', 'postgresql:///b?host=/run/postgresql'])(
+    '%s is a server',
+    (url) => {
+      expect(loadConfig({ DATABASE_URL: url, SERVICE_SECRET: secret }).database).toEqual({
+        kind: 'server',
+        url,
+      });
+    },
+  );
+
+  test.each(['mysql://a', 'a/b', 'postgresql:a'])('%s is refused', (url) => {
+    expect(problemsOf({ DATABASE_URL: url, SERVICE_SECRET: secret })).toEqual([
+      'DATABASE_URL must be a URL that starts with postgresql:// or postgres://',
+    ]);
+  });
+
+  test('wins over DATA_DIR', () => {
+    const config = loadConfig({ DATABASE_URL: 'postgres://a', DATA_DIR: 'memory:', SERVICE_SECRET: secret });
+    expect(config.database.kind).toBe('server');
+  });
+});
+
+test('DATA_DIR names the embedded directory, or memory', () => {
+  expect(loadConfig({ DATA_DIR: '/var/lib/latchkey' }).database).toEqual({
+    kind: 'embedded',
+    directory: '/var/lib/latchkey',
+  });
+  expect(loadConfig({ DATA_DIR: 'memory:' }).database).toEqual({ kind: 'memory' });
+});
+
+describe('the master secret', () => {
+  test('is generated when nothing but this machine depends on it', () => {
+    expect(problemsOf({})).toEqual([]);
+  });
+
+  test('must be given in production', () => {
+    expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
+      expect.stringMatching(/^SERVICE_SECRET must be set because NODE_ENV is production/),
+    ]);
+    expect(problemsOf({ NODE_ENV: 'production', SERVICE_SECRET: secret })).toEqual([]);
+  });
+
+  test('must be given with a database server, whose instances share it', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://a' })).toEqual([
+      expect.stringMatching(/^SERVICE_SECRET must be set because DATABASE_URL is set/),
+    ]);
+  });
+
+  test('is never repeated in an error, and no password is', () => {
+    const env = {
+      SERVICE_SECRET: 'short-secret',
+      DATABASE_URL: 'mysql://u:pa55word@a',
+      REDIS_URL: 'http://:pa55word@a',
+    };
+    expect(problemsOf(env)).toHaveLength(3);
+    expect(() => loadConfig(env)).toThrow(expect.not.stringMatching(/short-secret|pa55word/));
+  });
+});
+
+test('production refuses unsealed client requests, elsewhere they can be admitted', () => {
+  expect(problemsOf({ NODE_ENV: 'production', SERVICE_SECRET: secret, CRYPTO_ENFORCE: 'false' })).toEqual([
+    expect.stringMatching(/^CRYPTO_ENFORCE must not be false in production/),
+  ]);
+  expect(loadConfig({ CRYPTO_ENFORCE: 'false' }).cryptoEnforce).toBe(false);
+});
+
+test('the bot challenge is checked when its key is set, at the default address', () => {
+  expect(loadConfig({ TURNSTILE_VERIFY_URL: 'https://a/verify' }).turnstile).toBeNull();
+  expect(loadConfig({ TURNSTILE_SECRET_KEY: 'key' }).turnstile).toEqual({
+    secretKey: 'key',
+    verifyUrl: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  });
+});
+
+describe('PUBLIC_URL', () => {
+  test.each([
+    ['https://a.example', 'https://a.example'],
+    ['https://a.example/', 'https://a.example'],
+    ['https://a.example/licenses//', 'https://a.example/licenses'],
+    ['HTTPS://A.example', 'https://a.example'],
+  ])('%s is kept as %s', (given, kept) => {
+    expect(loadConfig({ PUBLIC_URL: given }).publicUrl).toBe(kept);
+  });
+
+  test.each([
+    [{ HOST: '0.0.0.0', PORT: '80' }, 'http://0.0.0.0:80'],
+    [{ HOST: 'localhost' }, 'http://localhost:4000'],
+    [{ HOST: '::1', PORT: '8080' }, 'http://[::1]:8080'],
+  ])('left out, with %j, is %s', (env, address) => {
+    expect(loadConfig(env).publicUrl).toBe(address);
+  });
+});
+
+describe('RATE_LIMITS', () => {
+  test('changes the limits that it names and leaves the others', () => {
+    expect(loadConfig({ RATE_LIMITS: 'validate=600' }).rateLimits).toEqual({
+      ...rateLimitDefaults,
+      validate: 600,
+    });
+  });
+
+  test('names every bad part, with the names there are', () => {
+    expect(problemsOf({ RATE_LIMITS: 'speed=1,auth=9,validate' })).toEqual([
+      expect.stringMatching(/^RATE_LIMITS has "speed=1"; .* auth, session, validate, clientAuth/),
+      expect.stringMatching(/^RATE_LIMITS has "validate"; /),
+    ]);
+  });
+
+  test('takes a name once', () => {
+    expect(problemsOf({ RATE_LIMITS: 'auth=1,auth=2' })).toEqual([
+      'RATE_LIMITS has auth twice; write each name once',
+    ]);
+  });
+});
