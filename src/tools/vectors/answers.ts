@@ -1,0 +1,149 @@
+import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
+import { canonicalJson, type JsonObject } from '../../protocol/canonical-json.ts';
+import { goodAnswer, now, sealAnswer } from './exchange.ts';
+import { fixedBytes, flipBit } from './material.ts';
+
+interface AnswerVector {
+  readonly why: string;
+  readonly answer: unknown;
+  /** `valid`, `refused` (a signed failure), `clock`, or `untrusted-answer`. */
+  readonly expect: string;
+}
+
+const { nonce: _nonce, ...withoutNonce } = goodAnswer;
+const { code: _code, ...withoutCode } = goodAnswer;
+const goodText = canonicalJson(goodAnswer);
+const untrusted = 'untrusted-answer';
+
+/** Answers to the request of the exchange, with what a client makes of each that asked for the echo (SPEC §7). */
+export function answerVectors(): AnswerVector[] {
+  return [...wellMade(), ...envelopes(), ...texts(), ...bindings(), ...shapes()];
+}
+
+function inner(why: string, members: JsonObject, expect: string): AnswerVector {
+  return { why, answer: sealAnswer(why, canonicalJson(members)), expect };
+}
+
+function wellMade(): AnswerVector[] {
+  const { status: _s, expiresAt: _e, subscriptionTier: _t, ...head } = goodAnswer;
+  const refused = { ...head, success: false, code: 'EXPIRED', status: null, expiresAt: null };
+  return [
+    inner('good', goodAnswer, 'valid'),
+    inner('never expires', { ...goodAnswer, expiresAt: null }, 'valid'),
+    inner('an unknown inner member', { ...goodAnswer, later: [1] }, 'valid'),
+    inner('refused', refused, 'refused'),
+    inner('refused with a code that the client does not know', { ...refused, code: 'LATER_CODE' }, 'refused'),
+    inner('60 seconds behind', { ...goodAnswer, timestamp: now - 60 }, 'valid'),
+    inner('60 seconds ahead', { ...goodAnswer, timestamp: now + 60 }, 'valid'),
+  ];
+}
+
+function envelopes(): AnswerVector[] {
+  const good = sealAnswer('good', goodText);
+  const { signatureB64: _signature, ...unsigned } = good;
+  const flip = (text: string, bit: number) =>
+    encodeBase64(flipBit(decodeBase64(text) ?? new Uint8Array(), bit));
+  const otherSeed = fixedBytes('other seed', 32);
+  const { signatureB64: refusalSignature } = sealAnswer(
+    'x',
+    canonicalJson({ ...goodAnswer, success: false }),
+  );
+  return [
+    { why: 'another outer session is ignored', answer: { ...good, sessionId: 'other' }, expect: 'valid' },
+    { why: 'a bit of the IV is flipped', answer: { ...good, ivB64: flip(good.ivB64, 0) }, expect: untrusted },
+    {
+      why: 'a bit of the ciphertext is flipped',
+      answer: { ...good, ciphertextB64: flip(good.ciphertextB64, 50) },
+      expect: untrusted,
+    },
+    {
+      why: 'a bit of the tag is flipped',
+      answer: { ...good, tagB64: flip(good.tagB64, 1) },
+      expect: untrusted,
+    },
+    {
+      why: 'a bit of the signature is flipped',
+      answer: { ...good, signatureB64: flip(good.signatureB64, 1) },
+      expect: untrusted,
+    },
+    { why: 'no signature', answer: unsigned, expect: untrusted },
+    { why: 'an empty signature', answer: { ...good, signatureB64: '' }, expect: untrusted },
+    {
+      why: 'the signature of another answer',
+      answer: { ...good, signatureB64: refusalSignature },
+      expect: untrusted,
+    },
+    {
+      why: 'signed with another key',
+      answer: sealAnswer('other seed', goodText, { signingSeed: otherSeed }),
+      expect: untrusted,
+    },
+    {
+      why: 'sealed under another key',
+      answer: sealAnswer('other key', goodText, { key: fixedBytes('other key', 32) }),
+      expect: untrusted,
+    },
+    { why: 'the inner object, not sealed', answer: goodAnswer, expect: untrusted },
+    { why: 'a plaintext success', answer: { success: true, code: 'OK', message: 'OK' }, expect: untrusted },
+    { why: 'null', answer: null, expect: untrusted },
+  ];
+}
+
+function texts(): AnswerVector[] {
+  const text = (why: string, innerText: string, signedText = innerText): AnswerVector => ({
+    why,
+    answer: sealAnswer(why, innerText, { signedText }),
+    expect: untrusted,
+  });
+  const unsorted = JSON.stringify(goodAnswer);
+  return [
+    text('not canonical, signed as it is', unsorted),
+    text('not canonical, signed in its canonical form', unsorted, goodText),
+    text('white space at the end', `${goodText}\n`, goodText),
+    text('a byte order mark', `\ufeff${goodText}`, goodText),
+    text('a member twice', goodText.replace('{', '{"code":"BANNED",'), goodText),
+    text('a needless escape', goodText.replace('ü', '\\u00fc'), goodText),
+    text('not JSON', 'OK'),
+    text('empty', ''),
+    text('an array', `[${goodText}]`),
+    text('a text', '"OK"'),
+  ];
+}
+
+function bindings(): AnswerVector[] {
+  return [
+    inner('no echo', withoutNonce, untrusted),
+    inner('another nonce', { ...goodAnswer, nonce: encodeBase64(fixedBytes('other', 16)) }, untrusted),
+    inner(
+      'the nonce in another spelling',
+      { ...goodAnswer, nonce: goodAnswer.nonce.replaceAll('=', '') },
+      untrusted,
+    ),
+    inner('another session', { ...goodAnswer, sessionId: 'other' }, untrusted),
+    inner('61 seconds behind', { ...goodAnswer, timestamp: now - 61 }, 'clock'),
+    inner('61 seconds ahead', { ...goodAnswer, timestamp: now + 61 }, 'clock'),
+    inner(
+      'an old recording: stale and without our nonce',
+      { ...withoutNonce, timestamp: now - 3600 },
+      untrusted,
+    ),
+  ];
+}
+
+function shapes(): AnswerVector[] {
+  return [
+    inner('success with another code than OK', { ...goodAnswer, code: 'EXPIRED' }, untrusted),
+    inner(
+      'failure with the code OK',
+      { ...goodAnswer, success: false, status: null, expiresAt: null },
+      untrusted,
+    ),
+    inner('success as text', { ...goodAnswer, success: 'true' }, untrusted),
+    inner('success as a number', { ...goodAnswer, success: 1 }, untrusted),
+    inner('no code', withoutCode, untrusted),
+    inner('version 2', { ...goodAnswer, v: 2 }, untrusted),
+    inner('an expiry that is no instant', { ...goodAnswer, expiresAt: 'tomorrow' }, untrusted),
+    inner('a negative tier', { ...goodAnswer, subscriptionTier: -1 }, untrusted),
+    inner('a tier with a fraction', { ...goodAnswer, subscriptionTier: 1.5 }, untrusted),
+  ];
+}

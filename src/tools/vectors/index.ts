@@ -1,0 +1,36 @@
+import { answerVectors } from './answers.ts';
+import { base64Vectors } from './base64.ts';
+import { canonicalJsonVectors } from './canonical-json.ts';
+import { exchangeVector } from './exchange.ts';
+import { handshakeVectors } from './handshakes.ts';
+import { keyScheduleVectors } from './key-schedule.ts';
+import { requestVectors } from './requests.ts';
+import { sealVectors } from './seal.ts';
+import { signatureVectors } from './signature.ts';
+
+/** Every test vector of the sealed protocol; the same in every run. */
+export function sealedVectors() {
+  return {
+    protocol: 'latchkey sealed client protocol',
+    version: 1,
+    base64: base64Vectors(),
+    canonicalJson: canonicalJsonVectors(),
+    keySchedule: keyScheduleVectors(),
+    seal: sealVectors(),
+    signature: signatureVectors(),
+    exchange: exchangeVector(),
+    handshakes: handshakeVectors(),
+    requests: requestVectors(),
+    answers: answerVectors(),
+  };
+}
+
+/** The text of test/vectors/sealed-v1.json. ASCII alone, so that no editor or reader can change a character. */
+export function vectorsText(): string {
+  const text = JSON.stringify(sealedVectors(), null, 2);
+  const escaped = text.replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${escaped}\n`;
+}
