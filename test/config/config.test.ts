@@ -107,9 +107,15 @@ test('every bad value is named at once, what one variable asks of another too', 
   };
   const problems = problemsOf(bad);
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
-    ...Object.keys(bad)
-      .filter((name) => name !== 'NODE_ENV' && name !== 'RATE_LIMITS')
-      .slice(0, 9),
+    'PORT',
+    'HOST',
+    'PUBLIC_URL',
+    'DATABASE_URL',
+    'REDIS_URL',
+    'CRYPTO_ENFORCE',
+    'TURNSTILE_VERIFY_URL',
+    'TRUST_PROXY',
+    'CORS_ORIGINS',
     'RATE_LIMITS',
     'RATE_LIMITS',
     'LOG_RETENTION_DAYS',
@@ -228,7 +234,7 @@ describe('the master secret', () => {
       REDIS_URL: 'http://:pa55word@a',
     };
     expect(problemsOf(env)).toHaveLength(3);
-    expect(() => loadConfig(env)).toThrow(expect.not.stringMatching(/short-secret|pa55word/));
+    expect(problemsOf(env).join()).not.toMatch(/short-secret|pa55word/);
   });
 });
 
