@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
-import { utf8 } from '../../protocol/bytes.ts';
+import { concatBytes, utf8 } from '../../protocol/bytes.ts';
 import { type SealedEnvelope, sealEnvelope } from '../../protocol/envelope.ts';
 import { fixedBytes, flipBit } from './material.ts';
 
@@ -59,6 +59,20 @@ function tampered(good: SealedEnvelope) {
       keyHex,
       ...good,
       tagB64: encodeBase64(tag.subarray(0, 12)),
+    },
+    {
+      why: 'the last four bytes of the ciphertext moved to the front of the tag',
+      keyHex,
+      ...good,
+      ciphertextB64: encodeBase64(ciphertext.subarray(0, -4)),
+      tagB64: encodeBase64(concatBytes(ciphertext.subarray(-4), tag)),
+    },
+    {
+      why: 'the first four bytes of the tag moved to the end of the ciphertext',
+      keyHex,
+      ...good,
+      ciphertextB64: encodeBase64(concatBytes(ciphertext, tag.subarray(0, 4))),
+      tagB64: encodeBase64(tag.subarray(4)),
     },
     { why: 'no tag', keyHex, ...good, tagB64: '' },
     { why: 'the IV has 16 bytes', keyHex, ...good, ivB64: encodeBase64(fixedBytes('seal iv', 16)) },
