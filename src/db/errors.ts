@@ -23,3 +23,16 @@ export function isUniqueViolation(error: unknown, column: string): boolean {
 export function isRecordNotFound(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025';
 }
+
+/** Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away. */
+const unavailableCode =
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+
+/** True when the database cannot be reached or does not answer in time: trying again later may help. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string' && unavailableCode.test(cause.code)) return true;
+    if (/timeout exceeded when trying to connect|Connection terminated/.test(cause.message)) return true;
+  }
+  return false;
+}

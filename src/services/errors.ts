@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { RateLimitOutcome } from '../ephemeral/store.ts';
 
 /** Every code that a dashboard operation can answer with, whichever transport carries it (design §5). */
@@ -40,6 +41,19 @@ export class ServiceError extends Error {
     super(message, { cause: options.cause });
     this.code = code;
     this.issues = options.issues;
+  }
+
+  /** VALIDATION_FAILED with everything that a schema found wrong. */
+  static invalidInput(found: readonly z.core.$ZodIssue[]): ServiceError {
+    const issues = found.map(({ path, message }) => ({
+      path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+      message,
+    }));
+    const first = issues[0];
+    const where = first === undefined || first.path.length === 0 ? '' : `${first.path.join('.')}: `;
+    return new ServiceError('VALIDATION_FAILED', `The input is not valid: ${where}${first?.message ?? ''}`, {
+      issues,
+    });
   }
 }
 

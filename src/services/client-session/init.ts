@@ -8,6 +8,7 @@ import { deriveSessionKey } from '../../protocol/key-schedule.ts';
 import {
   type SessionInitRequest,
   type SessionInitResponse,
+  type SessionInitSignedPart,
   sessionInitSignedPart,
 } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
@@ -67,7 +68,7 @@ function openSession(
   const clientNonce = decodeBase64(input.clientNonceB64);
   if (clientNonce === null) throw new TypeError('clientNonceB64 was not checked before');
   const sessionKey = deriveSessionKey({ clientNonce, serverNonce, salt, appId: application.id });
-  const unsigned = {
+  const unsigned: Omit<SessionInitSignedPart, 'appId'> = {
     sessionId: tickets.seal({
       applicationId: application.id as ApplicationId,
       clientVersion: input.clientVersion,

@@ -1,0 +1,57 @@
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import type { Deps } from './deps.ts';
+import { createGraphqlHandler } from './graphql/handler.ts';
+import { newId } from './lib/ids.ts';
+import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { answerError, answerNotFound } from './rest/errors.ts';
+import { identify } from './rest/middleware/authenticate.ts';
+import { clientOrigin } from './rest/middleware/client-origin.ts';
+import { originGuard } from './rest/middleware/origin-guard.ts';
+import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
+import { createRestApp, limitBody } from './rest/rest-app.ts';
+
+/** The largest GraphQL request, in bytes. */
+const largestGraphqlBody = 1024 * 1024;
+
+/** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
+export function createApp({ config, services }: Deps): Hono<RestEnv> {
+  const app = new Hono<RestEnv>();
+  app.onError(answerError);
+  app.notFound(answerNotFound);
+
+  app.use(async (c, next) => {
+    const requestId = newId();
+    c.set('requestId', requestId);
+    c.set('env', services);
+    c.set('client', clientOrigin(c, config.trustProxy));
+    c.header('X-Request-Id', requestId);
+    c.header('X-Content-Type-Options', 'nosniff');
+    c.header('Cache-Control', 'no-store');
+    await next();
+  });
+  if (config.corsOrigins.length > 0) app.use(cors({ origin: [...config.corsOrigins], credentials: true }));
+  app.use(originGuard(config.publicUrl, config.corsOrigins));
+
+  app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
+  app.route('/api/v1', createRestApp(config.publicUrl));
+
+  const graphql = createGraphqlHandler(services);
+  app.use('/graphql', limitBody(largestGraphqlBody));
+  app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
+    await identify(c);
+    const cookies: string[] = [];
+    const response = await graphql(c.req.raw, {
+      service: serviceContext(c),
+      requestId: c.get('requestId'),
+      session: {
+        start: (token) => cookies.push(sessionCookie(token, config.publicUrl)),
+        end: () => cookies.push(clearedSessionCookie(config.publicUrl)),
+      },
+    });
+    const last = cookies.at(-1);
+    if (last !== undefined) response.headers.append('Set-Cookie', last);
+    return response;
+  });
+  return app;
+}

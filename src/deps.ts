@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from './config.ts';
+import { createKeyring } from './crypto/keyring.ts';
+import { loadOrCreateMasterSecret } from './crypto/master-secret.ts';
+import { createTicketSealer } from './crypto/session-ticket.ts';
+import { openDatabase } from './db/database.ts';
+import { createMemoryStore } from './ephemeral/memory.ts';
+import { createRedisStore } from './ephemeral/redis.ts';
+import { createReplayGuard } from './ephemeral/replay-guard.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { createLogger, type Logger } from './lib/log.ts';
+import { checkApplicationKeys } from './services/application/check-keys.ts';
+import { createServiceCaches } from './services/caches.ts';
+import type { ServiceEnvironment } from './services/context.ts';
+import { createSecurityLogWriter } from './services/security-log/writer.ts';
+
+/** Everything that is opened at start, and closed at the end. */
+export interface Deps {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly services: ServiceEnvironment;
+  /** Writes what is waiting, then closes in the reverse order of opening. */
+  close(): Promise<void>;
+}
+
+export interface DepsOptions {
+  /** Held still or stepped by tests. */
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/**
+ * Opens the database, the ephemeral store and the keyring. When one fails, those before it are closed again.
+ * @throws {DatabaseStartError | StoreUnavailableError | MasterSecretError | PrivateKeyUnreadableError}
+ */
+export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
+  const { clock = systemClock, log = createLogger(config.logLevel) } = options;
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
+  };
+  try {
+    const database = await openDatabase(config.database, { log });
+    closers.push(() => database.close());
+    // After the database is open: its lock keeps a second process from making a second secret.
+    const keyring = createKeyring(masterSecret(config));
+    await checkApplicationKeys(database, keyring);
+
+    const store =
+      config.redisUrl === null
+        ? createMemoryStore({ clock })
+        : await createRedisStore({ url: config.redisUrl, log });
+    closers.push(() => store.close());
+    const securityLog = createSecurityLogWriter({ pool: database.pool, log, clock });
+    closers.push(() => securityLog.close());
+
+    const services: ServiceEnvironment = {
+      database,
+      store,
+      replayGuard: createReplayGuard(store),
+      caches: createServiceCaches(database.pool, keyring, store, log),
+      securityLog,
+      keyring,
+      tickets: createTicketSealer({
+        ticketSecret: keyring.ticketSecret,
+        clock,
+        replayEpoch: () => store.epoch,
+      }),
+      clock,
+      log,
+      settings: {
+        publicUrl: config.publicUrl,
+        rateLimits: config.rateLimits,
+        turnstile: config.turnstile,
+      },
+    };
+    return { config, log, services, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function masterSecret(config: Config): Uint8Array {
+  if (config.serviceSecret !== null) return Buffer.from(config.serviceSecret, 'utf8');
+  if (config.database.kind === 'embedded') return loadOrCreateMasterSecret(config.database.directory);
+  return randomBytes(32);
+}

@@ -1,0 +1,44 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { createYoga } from 'graphql-yoga';
+import type { ServiceEnvironment } from '../services/context.ts';
+import type { GraphqlContext } from './context.ts';
+import { errorCodes } from './errors.ts';
+import { applyRateLimits } from './rate-limit.ts';
+import { schema } from './schema.ts';
+
+const firstQuery = `# Welcome to Latchkey. Log in first, then look around:
+#
+#   mutation { login(input: { email: "you@example.com", password: "…" }) { developer { name } } }
+
+query Me {
+  me {
+    name
+    email
+    applications(first: 10) {
+      totalCount
+      edges { node { id name version status } }
+    }
+  }
+}
+`;
+
+/** Answers GraphQL over HTTP, and GraphiQL for a browser. */
+export function createGraphqlHandler(
+  services: ServiceEnvironment,
+): (request: Request, context: GraphqlContext) => Promise<Response> {
+  const yoga = createYoga<GraphqlContext>({
+    schema: applyRateLimits(schema, services.store, services.settings.rateLimits),
+    graphqlEndpoint: '/graphql',
+    landingPage: false,
+    // Cross-origin rules, like those of REST, are the root application's.
+    cors: false,
+    multipart: false,
+    batching: false,
+    logging: services.log,
+    graphiql: { title: 'Latchkey', defaultQuery: firstQuery, credentials: 'same-origin' },
+    renderGraphiQL,
+    maskedErrors: false,
+    plugins: [errorCodes],
+  });
+  return async (request, context) => yoga.fetch(request, context);
+}

@@ -1,0 +1,58 @@
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
+import { rateLimitDirective } from 'graphql-rate-limit-directive';
+import { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
+import type { EphemeralStore } from '../ephemeral/store.ts';
+import type { ServiceSettings } from '../services/context.ts';
+import { RateLimitedError } from '../services/errors.ts';
+import type { GraphqlContext } from './context.ts';
+
+/** Field options that put a field on one of the interface's buckets; every alias of it takes a point. */
+export const rateLimited = (name: RateLimitName) => ({
+  directives: { rateLimit: { limit: rateLimitDefaults[name], duration: rateLimitWindowSeconds } },
+  extensions: { rateLimitName: name },
+});
+
+/**
+ * Applies `@rateLimit` on the same buckets as REST: the directive's limiter is a face of the shared store, which
+ * counts by name and client address. The configured limit decides; the directive's argument documents the default.
+ */
+export function applyRateLimits(
+  schema: GraphQLSchema,
+  store: EphemeralStore,
+  limits: ServiceSettings['rateLimits'],
+): GraphQLSchema {
+  class SharedBucket extends RateLimiterAbstract {
+    override async consume(key: string): Promise<RateLimiterRes> {
+      const { name, clientKey } = parseBucketKey(key);
+      const outcome = await store.consume({ name, points: limits[name] }, clientKey);
+      if (!outcome.allowed) throw new RateLimitedError(outcome);
+      return new RateLimiterRes(
+        outcome.remaining,
+        outcome.resetSeconds * 1000,
+        limits[name] - outcome.remaining,
+      );
+    }
+  }
+  const { rateLimitDirectiveTransformer } = rateLimitDirective<GraphqlContext, object>({
+    limiterClass: SharedBucket as typeof RateLimiterAbstract,
+    keyGenerator: (_directive, _source, _args, context, info) => bucketKey(info, context),
+  });
+  return rateLimitDirectiveTransformer(schema);
+}
+
+/** The directive passes its limiter one string; a name has no colon, so the first one ends it. */
+function bucketKey(info: GraphQLResolveInfo, context: GraphqlContext): string {
+  const field = info.parentType.getFields()[info.fieldName];
+  return `${String(field?.extensions.rateLimitName)}:${context.service.client.limitKey}`;
+}
+
+function parseBucketKey(key: string): { name: RateLimitName; clientKey: string } {
+  const end = key.indexOf(':');
+  const name = key.slice(0, end);
+  if (!isRateLimitName(name))
+    throw new TypeError(`A field has @rateLimit without the name of a limit: ${name}`);
+  return { name, clientKey: key.slice(end + 1) };
+}
+
+const isRateLimitName = (name: string): name is RateLimitName => Object.hasOwn(rateLimitDefaults, name);

@@ -1,0 +1,205 @@
+import { ApplicationStatus } from '../../db/client.ts';
+import { createApplication, createApplicationInput } from '../../services/application/create.ts';
+import { deleteApplication } from '../../services/application/delete.ts';
+import { findOwnApplication } from '../../services/application/find-own.ts';
+import { defaultMessages, type MessageKey, resolveMessages } from '../../services/application/messages.ts';
+import { type SdkHint, sdkHint } from '../../services/application/sdk-hint.ts';
+import {
+  settingsNotEmpty,
+  updateApplicationSettings,
+  updateApplicationSettingsInput,
+} from '../../services/application/update-settings.ts';
+import { licenseSearch } from '../../services/license/list.ts';
+import { builder } from '../builder.ts';
+import { parseInput } from '../input.ts';
+
+const applicationStatus = builder.enumType(ApplicationStatus, {
+  name: 'ApplicationStatus',
+  description: 'Whether clients of the application are served.',
+});
+
+const messageKey = builder.enumType('MessageKey', {
+  description: 'Which of the texts that clients are shown.',
+  values: Object.keys(defaultMessages) as MessageKey[],
+});
+
+const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('ResponseMessage').implement({
+  description: 'A text that clients are shown.',
+  fields: (t) => ({
+    key: t.expose('key', { type: messageKey, description: 'When it is shown.' }),
+    text: t.exposeString('text', { description: 'What it says.' }),
+  }),
+});
+
+export const Application = builder.prismaObject('Application', {
+  description: 'A program that a developer sells.',
+  select: { id: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'UUID; clients embed it as appId.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    version: t.exposeString('version', { description: 'Clients must send exactly this string.' }),
+    status: t.expose('status', { type: applicationStatus, description: 'Whether its clients are served.' }),
+    hwidLockEnabled: t.exposeBoolean('hwidLockEnabled', {
+      description: 'Whether a license is bound to the first device that sends a HWID.',
+    }),
+    requireLicenseToRegister: t.exposeBoolean('requireLicenseToRegister', {
+      description: 'Whether an end user needs a license key to register.',
+    }),
+    registrationEnabled: t.exposeBoolean('registrationEnabled', {
+      description: 'Whether end users can register by themselves.',
+    }),
+    responseMessages: t.field({
+      type: [ResponseMessage],
+      description: 'Every text that clients are shown: the defaults under your own.',
+      select: { responseMessages: true },
+      resolve: ({ responseMessages }) =>
+        Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({
+          key: key as MessageKey,
+          text,
+        })),
+    }),
+    publicKeyB64: t.string({
+      description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
+      select: { publicKey: true },
+      resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    licenses: t.relatedConnection('licenses', {
+      description: 'Its licenses, newest first.',
+      cursor: 'id',
+      totalCount: true,
+      args: {
+        q: t.arg.string({ description: 'Substring of key prefix, note, HWID or address; or a whole key.' }),
+      },
+      query: ({ q }) => ({ where: licenseSearch(q ?? undefined), orderBy: { id: 'desc' } }),
+    }),
+  }),
+});
+
+builder.queryField('application', (t) =>
+  t.prismaField({
+    type: Application,
+    nullable: true,
+    description: 'One of your applications. Null comes with an APP_NOT_FOUND error.',
+    args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (query, _parent, { id }, { service }) =>
+      findOwnApplication({ ctx: service, input: { id }, query }),
+  }),
+);
+
+const SdkHintType = builder.objectRef<SdkHint>('SdkHint').implement({
+  description: 'What to build into the program.',
+  fields: (t) => ({
+    baseUrl: t.exposeString('baseUrl', { description: 'Where the service is reached.' }),
+    appId: t.exposeID('appId', { description: "The application's id." }),
+    version: t.exposeString('version', { description: 'The version string to send.' }),
+    publicKeyB64: t.exposeString('publicKeyB64', { description: 'The key that answers are signed with.' }),
+    snippet: t.exposeString('snippet', { description: 'TypeScript that validates a license with the SDK.' }),
+  }),
+});
+
+const CreateApplicationInput = builder.inputType('CreateApplicationInput', {
+  description: 'A new application.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 100 characters.' }),
+    version: t.string({ description: 'What clients must send; 1.0.0 when left out.' }),
+  }),
+});
+
+const CreateApplicationPayload = builder
+  .objectRef<{ application: { id: string }; sdkHint: SdkHint }>('CreateApplicationPayload')
+  .implement({
+    description: 'The new application.',
+    fields: (t) => ({
+      application: t.field({
+        type: Application,
+        description: 'The application.',
+        resolve: ({ application }) => application,
+      }),
+      sdkHint: t.expose('sdkHint', { type: SdkHintType, description: 'What to build into the program.' }),
+    }),
+  });
+
+const ResponseMessageInput = builder.inputType('ResponseMessageInput', {
+  description: 'A text to show clients instead of the default.',
+  fields: (t) => ({
+    key: t.field({ type: messageKey, required: true, description: 'When it is shown.' }),
+    text: t.string({ required: true, description: '1 to 500 characters.' }),
+  }),
+});
+
+const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSettingsInput', {
+  description: 'Settings to change; what is left out stays. At least one is needed.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The application.' }),
+    version: t.string({ description: 'What clients must send from now on.' }),
+    status: t.field({ type: applicationStatus, description: 'Whether clients are served.' }),
+    hwidLockEnabled: t.boolean({ description: 'Whether licenses are bound to a device.' }),
+    requireLicenseToRegister: t.boolean({ description: 'Whether registering needs a license key.' }),
+    registrationEnabled: t.boolean({ description: 'Whether end users can register by themselves.' }),
+    responseMessages: t.field({
+      type: [ResponseMessageInput],
+      description: 'Texts to change; the others stay as they are.',
+    }),
+  }),
+});
+
+const UpdateApplicationSettingsPayload = builder
+  .objectRef<{ id: string }>('UpdateApplicationSettingsPayload')
+  .implement({
+    description: 'The application as it is now.',
+    fields: (t) => ({
+      application: t.field({ type: Application, description: 'The application.', resolve: (app) => app }),
+    }),
+  });
+
+const DeleteApplicationInput = builder.inputType('DeleteApplicationInput', {
+  description: 'An application to delete, with its licenses, end users, bans and log.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The application.' }) }),
+});
+
+const DeleteApplicationPayload = builder.objectRef<{ id: string }>('DeleteApplicationPayload').implement({
+  description: 'What is gone.',
+  fields: (t) => ({ deletedApplicationId: t.exposeID('id', { description: 'The id it had.' }) }),
+});
+
+builder.mutationFields((t) => ({
+  createApplication: t.field({
+    type: CreateApplicationPayload,
+    description: 'Makes an application with an Ed25519 key of its own.',
+    args: { input: t.arg({ type: CreateApplicationInput, required: true }) },
+    resolve: async (_parent, { input }, { service }) => {
+      const application = await createApplication({
+        ctx: service,
+        input: parseInput(createApplicationInput, input),
+      });
+      return { application, sdkHint: sdkHint(service, application) };
+    },
+  }),
+  updateApplicationSettings: t.field({
+    type: UpdateApplicationSettingsPayload,
+    description: 'Changes settings of an application. Errors: APP_NOT_FOUND.',
+    args: { input: t.arg({ type: UpdateApplicationSettingsInput, required: true }) },
+    resolve: (_parent, { input: { id, responseMessages, ...rest } }, { service }) => {
+      const overrides =
+        responseMessages && Object.fromEntries(responseMessages.map(({ key, text }) => [key, text]));
+      const settings = parseInput(settingsInput, { ...rest, responseMessages: overrides ?? null });
+      return updateApplicationSettings({ ctx: service, input: { id, settings } });
+    },
+  }),
+  deleteApplication: t.field({
+    type: DeleteApplicationPayload,
+    description: 'Deletes an application and all that is its own. Errors: APP_NOT_FOUND.',
+    args: { input: t.arg({ type: DeleteApplicationInput, required: true }) },
+    resolve: async (_parent, { input: { id } }, { service }) => {
+      await deleteApplication({ ctx: service, input: { id } });
+      return { id };
+    },
+  }),
+}));
+
+const settingsInput = updateApplicationSettingsInput.refine(
+  settingsNotEmpty,
+  'must have at least one of the settings',
+);

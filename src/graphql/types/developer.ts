@@ -1,0 +1,121 @@
+import { KeyCreationMode } from '../../db/client.ts';
+import { login, loginInput } from '../../services/auth/login.ts';
+import { me } from '../../services/auth/me.ts';
+import { register, registerInput } from '../../services/auth/register.ts';
+import { builder } from '../builder.ts';
+import { parseInput } from '../input.ts';
+import { rateLimited } from '../rate-limit.ts';
+
+const keyCreationMode = builder.enumType(KeyCreationMode, {
+  name: 'KeyCreationMode',
+  description: 'Where license keys are made: on the server, or in the browser, which sends hashes alone.',
+});
+
+export const Developer = builder.prismaObject('Developer', {
+  description: 'A software vendor: the owner of applications and of everything in them.',
+  select: { id: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'UUID, the same as in REST.' }),
+    email: t.exposeString('email', { description: 'The address, as it was given.' }),
+    name: t.exposeString('name', { description: 'What to call the developer.' }),
+    keyCreationMode: t.expose('keyCreationMode', {
+      type: keyCreationMode,
+      description: 'Where license keys are made.',
+    }),
+    licenseMask: t.exposeString('licenseMask', {
+      nullable: true,
+      description: "The account's license key mask; null for the service's own.",
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
+    applications: t.relatedConnection('applications', {
+      description: 'The applications, newest first.',
+      cursor: 'id',
+      totalCount: true,
+      query: { orderBy: { id: 'desc' } },
+    }),
+  }),
+});
+
+builder.queryField('me', (t) =>
+  t.field({
+    type: Developer,
+    nullable: true,
+    description: 'The developer who asks. Null comes with an UNAUTHENTICATED error.',
+    resolve: (_parent, _args, { service }) => me({ ctx: service }),
+  }),
+);
+
+const RegisterInput = builder.inputType('RegisterInput', {
+  description: 'A new account.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'An e-mail address that has no account yet.' }),
+    password: t.string({ required: true, description: '12 to 128 characters.' }),
+    name: t.string({ required: true, description: 'What to call you.' }),
+    turnstileToken: t.string({
+      description: 'Token of a solved bot challenge, where the server asks for one.',
+    }),
+  }),
+});
+
+const LoginInput = builder.inputType('LoginInput', {
+  description: 'Credentials of an account.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'The address of the account.' }),
+    password: t.string({ required: true, description: 'Its password.' }),
+    turnstileToken: t.string({
+      description: 'Token of a solved bot challenge, where the server asks for one.',
+    }),
+  }),
+});
+
+const LoggedInPayload = builder.objectRef<{ id: string }>('LoggedInPayload').implement({
+  description: 'The session cookie is set on this answer.',
+  fields: (t) => ({
+    developer: t.field({
+      type: Developer,
+      description: 'Who is logged in now.',
+      resolve: (developer) => developer,
+    }),
+  }),
+});
+
+const LogoutPayload = builder.objectRef<{ success: true }>('LogoutPayload').implement({
+  description: 'The session cookie is cleared on this answer.',
+  fields: (t) => ({ success: t.exposeBoolean('success', { description: 'Always true.' }) }),
+});
+
+builder.mutationFields((t) => ({
+  register: t.field({
+    ...rateLimited('auth'),
+    type: LoggedInPayload,
+    description: 'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED.',
+    args: { input: t.arg({ type: RegisterInput, required: true }) },
+    resolve: async (_parent, { input }, { service, session }) => {
+      const { developer, cookieToken } = await register({
+        ctx: service,
+        input: parseInput(registerInput, input),
+      });
+      session.start(cookieToken);
+      return developer;
+    },
+  }),
+  login: t.field({
+    ...rateLimited('auth'),
+    type: LoggedInPayload,
+    description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
+    args: { input: t.arg({ type: LoginInput, required: true }) },
+    resolve: async (_parent, { input }, { service, session }) => {
+      const { developer, cookieToken } = await login({ ctx: service, input: parseInput(loginInput, input) });
+      session.start(cookieToken);
+      return developer;
+    },
+  }),
+  logout: t.field({
+    type: LogoutPayload,
+    description: 'Clears the session cookie.',
+    resolve: (_parent, _args, { session }) => {
+      session.end();
+      return { success: true as const };
+    },
+  }),
+}));

@@ -1,0 +1,115 @@
+import {
+  createLicenses,
+  createLicensesInput,
+  type MintedLicense,
+  type MintedLicenses,
+} from '../../services/license/create.ts';
+import { shownStatus } from '../../services/license/view.ts';
+import { builder } from '../builder.ts';
+import { parseInput } from '../input.ts';
+import { rateLimited } from '../rate-limit.ts';
+import { Application } from './application.ts';
+
+const licenseStatus = builder.enumType('LicenseStatus', {
+  description: 'Where a license stands.',
+  values: {
+    unused: { description: 'Never used; its term has not begun.' },
+    active: { description: 'In use.' },
+    expired: { description: 'Its term is over.' },
+    banned: { description: 'Refused by its developer.' },
+  } as const,
+});
+
+export const License = builder.prismaObject('License', {
+  description: 'A license key of an application. The key itself is shown once, when it is minted.',
+  select: { id: true },
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'UUID, the same as in REST.' }),
+    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key, to tell keys apart.' }),
+    status: t.field({
+      type: licenseStatus,
+      description: 'Where it stands at this moment.',
+      select: { status: true, expiresAt: true },
+      resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
+    }),
+    subscriptionTier: t.exposeInt('subscriptionTier', {
+      description: 'From 0; your program decides what it means.',
+    }),
+    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
+    activatedAt: t.expose('activatedAt', { type: 'DateTime', nullable: true, description: 'First use.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null when it has not begun, or never ends.',
+    }),
+    hwid: t.exposeString('hwid', { nullable: true, description: 'The device it is bound to.' }),
+    lastIp: t.exposeString('lastIp', { nullable: true, description: 'The address it was last used from.' }),
+    note: t.exposeString('note', { nullable: true, description: 'Your note.' }),
+    noteCiphertextB64: t.exposeString('noteCiphertextB64', {
+      nullable: true,
+      description: 'In private mode: the note, encrypted in the browser.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was minted.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    application: t.relation('application', { description: 'The application it is for.' }),
+  }),
+});
+
+const MintedLicenseType = builder.objectRef<MintedLicense>('MintedLicense').implement({
+  description: 'A key that was just minted. This is the one time that it is shown.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: "The license's id." }),
+    licenseKey: t.exposeString('licenseKey', { description: 'The key in the clear.' }),
+    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key, which stays visible.' }),
+    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
+    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
+  }),
+});
+
+const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
+  description: 'License keys to mint.',
+  fields: (t) => ({
+    applicationId: t.id({ required: true, description: 'The application they are for.' }),
+    amount: t.int({ required: true, description: '1 to 10,000.' }),
+    durationSeconds: t.int({
+      required: true,
+      description: 'How long each lasts from its first use; 0 never ends.',
+    }),
+    subscriptionTier: t.int({ description: 'From 0, which it is when left out.' }),
+    mask: t.string({ description: 'Pattern in which each X becomes a random character.' }),
+    note: t.string({ description: '1 to 1000 characters, for yourself.' }),
+  }),
+});
+
+const CreateLicensesPayload = builder
+  .objectRef<MintedLicenses & { applicationId: string }>('CreateLicensesPayload')
+  .implement({
+    description: 'The keys. Store them before you go on: they are not shown again.',
+    fields: (t) => ({
+      keys: t.field({
+        type: [MintedLicenseType],
+        description: 'The keys.',
+        resolve: ({ keys }) => [...keys],
+      }),
+      warning: t.exposeString('warning', { description: 'What to mind about them.' }),
+      application: t.field({
+        type: Application,
+        description: 'The application they are for.',
+        resolve: ({ applicationId }) => ({ id: applicationId }),
+      }),
+    }),
+  });
+
+builder.mutationField('createLicenses', (t) =>
+  t.field({
+    ...rateLimited('licenseCreate'),
+    type: CreateLicensesPayload,
+    description: 'Mints license keys. Errors: APP_NOT_FOUND, PRIVATE_MODE.',
+    args: { input: t.arg({ type: CreateLicensesInput, required: true }) },
+    resolve: async (_parent, args, { service }) => {
+      const input = parseInput(createLicensesInput, args.input);
+      const minted = await createLicenses({ ctx: service, input });
+      return { ...minted, applicationId: input.applicationId };
+    },
+  }),
+);

@@ -1,0 +1,25 @@
+import type { Context } from 'hono';
+import type { Actor } from '../services/actor.ts';
+import type { ClientOrigin, ServiceContext, ServiceEnvironment } from '../services/context.ts';
+
+/** What the middleware leaves for the handlers. */
+export interface RestEnv {
+  Variables: {
+    requestId: string;
+    env: ServiceEnvironment;
+    client: ClientOrigin;
+    /** Set by `authenticated`; without it the request is nobody's. */
+    actor: Actor | undefined;
+  };
+}
+
+export type RestContext = Context<RestEnv>;
+
+/** The request as a service verb sees it. */
+export function serviceContext(c: RestContext): ServiceContext {
+  return {
+    env: c.get('env'),
+    client: c.get('client'),
+    actor: c.get('actor') ?? { type: 'anonymous', rejected: null },
+  };
+}

@@ -1,0 +1,93 @@
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { isDatabaseUnavailable } from '../db/errors.ts';
+import type { RateLimitOutcome } from '../ephemeral/store.ts';
+import { StoreUnavailableError } from '../ephemeral/store.ts';
+import { plaintextErrorStatus } from '../protocol/messages.ts';
+import { ProtocolError } from '../services/client-session/protocol-error.ts';
+import {
+  type InputIssue,
+  RateLimitedError,
+  ServiceError,
+  type ServiceErrorCode,
+} from '../services/errors.ts';
+import type { RestContext } from './adapter.ts';
+
+/** HTTP status of every service error (design §5). */
+export const serviceErrorStatus = {
+  VALIDATION_FAILED: 400,
+  BOT_CHALLENGE_FAILED: 400,
+  UNAUTHENTICATED: 401,
+  INVALID_CREDENTIALS: 401,
+  FORBIDDEN: 403,
+  APP_NOT_FOUND: 404,
+  LICENSE_NOT_FOUND: 404,
+  EMAIL_TAKEN: 409,
+  KEY_EXISTS: 409,
+  PRIVATE_MODE: 409,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const satisfies Record<ServiceErrorCode, ContentfulStatusCode>;
+
+/** The body of every failure that is not sealed. */
+export interface ErrorBody {
+  readonly success: false;
+  readonly error: string;
+  readonly code: string;
+  readonly issues?: readonly InputIssue[];
+  /** With INTERNAL alone: what to quote when asking the operator. */
+  readonly requestId?: string;
+}
+
+const body = (code: string, error: string, issues?: readonly InputIssue[]): ErrorBody => ({
+  success: false,
+  error,
+  code,
+  ...(issues && { issues }),
+});
+
+/** Answers any exception in the one error shape; what was not foreseen tells its request id and nothing else. */
+export function answerError(error: Error, c: RestContext): Response {
+  if (error instanceof RateLimitedError) setRateLimitHeaders(c, error.outcome);
+  if (error instanceof ServiceError) {
+    return c.json(body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
+  }
+  if (error instanceof ProtocolError) {
+    return c.json(body(error.code, error.message), plaintextErrorStatus[error.code]);
+  }
+  if (error instanceof HTTPException) return answerHttpException(error, c);
+  if (error instanceof StoreUnavailableError || isDatabaseUnavailable(error)) {
+    c.get('env').log.error(
+      { err: error, requestId: c.get('requestId') },
+      'a part that requests need is away',
+    );
+    return c.json(body('UNAVAILABLE', 'The service cannot answer this now. Try again in a moment.'), 503);
+  }
+  c.get('env').log.error({ err: error, requestId: c.get('requestId') }, 'request failed unexpectedly');
+  return c.json(
+    { ...body('INTERNAL', 'Something went wrong here. It has been logged.'), requestId: c.get('requestId') },
+    500,
+  );
+}
+
+/** What Hono throws by itself: a body that is not JSON, is not declared as such, or is too large. */
+function answerHttpException(error: HTTPException, c: RestContext): Response {
+  if (error.status === 413) {
+    return c.json(body('PAYLOAD_TOO_LARGE', 'The request body is too large.'), 413);
+  }
+  const message = 'The request body must be well-formed JSON, sent as Content-Type: application/json.';
+  return c.json(body('VALIDATION_FAILED', message, [{ path: [], message }]), 400);
+}
+
+export function answerNotFound(c: RestContext): Response {
+  return c.json(body('ROUTE_NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}.`), 404);
+}
+
+/** `RateLimit-*` of the IETF draft, and `Retry-After` once the limit is reached. */
+export function setRateLimitHeaders(c: RestContext, outcome: RateLimitOutcome): void {
+  c.header('RateLimit-Limit', String(outcome.limit));
+  c.header('RateLimit-Remaining', String(outcome.remaining));
+  c.header('RateLimit-Reset', String(outcome.resetSeconds));
+  if (!outcome.allowed) c.header('Retry-After', String(outcome.resetSeconds));
+}

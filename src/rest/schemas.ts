@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi';
+import { defaultMessages, type MessageKey } from '../services/application/messages.ts';
+
+/** The shapes that routes answer with, as the OpenAPI document names them. */
+
+const timestamp = z.iso.datetime().openapi({ example: '2026-01-31T12:00:00.000Z' });
+const uuid = z.uuid().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
+const success = z.literal(true);
+
+export const errorSchema = z
+  .object({
+    success: z.literal(false),
+    error: z.string().openapi({ description: 'What was wrong and what to do, for a person.' }),
+    code: z.string().openapi({ description: 'What was wrong, for a program.', example: 'VALIDATION_FAILED' }),
+    issues: z
+      .array(z.object({ path: z.array(z.union([z.string(), z.int()])), message: z.string() }))
+      .optional()
+      .openapi({ description: 'With VALIDATION_FAILED: every thing wrong, and where.' }),
+    requestId: z.string().optional().openapi({ description: 'With INTERNAL: quote it to the operator.' }),
+  })
+  .openapi('Error');
+
+export const developerSchema = z
+  .object({
+    id: uuid,
+    email: z.string().openapi({ example: 'ada@example.com' }),
+    name: z.string().openapi({ example: 'Ada' }),
+    keyCreationMode: z.enum(['default', 'private']),
+    licenseMask: z.string().nullable(),
+    createdAt: timestamp,
+  })
+  .openapi('Developer');
+
+const messageKeys = Object.keys(defaultMessages) as [MessageKey, ...MessageKey[]];
+
+export const applicationSchema = z
+  .object({
+    id: uuid,
+    name: z.string().openapi({ example: 'Photo Lab' }),
+    version: z.string().openapi({ example: '1.0.0' }),
+    status: z.enum(['active', 'disabled']),
+    hwidLockEnabled: z.boolean(),
+    requireLicenseToRegister: z.boolean(),
+    registrationEnabled: z.boolean(),
+    responseMessages: z.record(z.enum(messageKeys), z.string()),
+    publicKeyB64: z
+      .string()
+      .openapi({ description: 'Base64 of the 32 raw bytes of the Ed25519 public key.' }),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .openapi('Application');
+
+export const sdkHintSchema = z
+  .object({
+    baseUrl: z.string(),
+    appId: uuid,
+    version: z.string(),
+    publicKeyB64: z.string(),
+    snippet: z.string().openapi({ description: 'TypeScript that validates a license with the SDK.' }),
+  })
+  .openapi('SdkHint');
+
+export const mintedLicenseSchema = z
+  .object({
+    id: uuid,
+    licenseKey: z.string().openapi({ description: 'The key in the clear: shown this once.' }),
+    keyPrefix: z.string(),
+    durationSeconds: z.int(),
+    subscriptionTier: z.int(),
+  })
+  .openapi('MintedLicense');
+
+export const licenseSchema = z
+  .object({
+    id: uuid,
+    applicationId: uuid,
+    keyPrefix: z.string(),
+    status: z.enum(['unused', 'active', 'expired', 'banned']),
+    subscriptionTier: z.int(),
+    durationSeconds: z.int().openapi({ description: 'From first use; 0 never ends.' }),
+    activatedAt: timestamp.nullable(),
+    expiresAt: timestamp.nullable(),
+    hwid: z.string().nullable(),
+    lastIp: z.string().nullable(),
+    note: z.string().nullable(),
+    noteCiphertextB64: z.string().nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .openapi('License');
+
+export const apiKeySchema = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    apiKey: z.string().openapi({ description: 'The whole token: shown this once.' }),
+    keyPrefix: z.string(),
+    createdAt: timestamp,
+  })
+  .openapi('CreatedApiKey');
+
+export const sealedAnswerSchema = z
+  .object({
+    sessionId: z.string(),
+    ivB64: z.string(),
+    ciphertextB64: z.string(),
+    tagB64: z.string(),
+    signatureB64: z.string().openapi({ description: 'Ed25519 over the canonical JSON that is sealed.' }),
+  })
+  .openapi('SealedAnswer');
+
+export const refusalSchema = z
+  .object({ success: z.literal(false), error: z.string(), code: z.string() })
+  .openapi('SessionRefusal');
+
+/** A success body: `success: true` and these members. */
+export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.object({ success, ...shape });

@@ -1,0 +1,82 @@
+import { openAesGcm } from '../../crypto/aead.ts';
+import type { OpenedTicket } from '../../crypto/session-ticket.ts';
+import { unixSeconds } from '../../lib/clock.ts';
+import { decodeBase64 } from '../../protocol/base64.ts';
+import { clockSkewSeconds } from '../../protocol/constants.ts';
+import { parseEnvelope } from '../../protocol/envelope.ts';
+import { type InnerHead, innerHead, type SealedRequest } from '../../protocol/messages.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+/** A sealed request whose sender holds the session's key. */
+export interface OpenedRequest {
+  readonly sessionId: string;
+  readonly session: OpenedTicket;
+  readonly application: ApplicationSnapshot;
+  /** The inner body as JSON, not yet checked beyond its head; undefined when its head is not well formed. */
+  readonly inner: unknown;
+  /** The nonce to put inside the answer, when the request asked for it (SPEC, "Nonce echo"). */
+  readonly echo: string | undefined;
+}
+
+const sessionExpired = () =>
+  new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');
+
+/**
+ * Opens a sealed request, in the order of SPEC §10: session, envelope, head, clock, replay. After this every answer
+ * is sealed.
+ * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
+ * @throws {StoreUnavailableError} when a replay cannot be ruled out: the request is refused
+ */
+export async function openRequest(ctx: ServiceContext, request: SealedRequest): Promise<OpenedRequest> {
+  const session = ctx.env.tickets.open(request.sessionId);
+  if (session === null) throw sessionExpired();
+  const application = await ctx.env.caches.application(session.applicationId);
+  if (application === null) throw sessionExpired();
+
+  const inner = parseJson(openEnvelope(session, request));
+  const head = innerHead.safeParse(inner);
+  const opened = { sessionId: request.sessionId, session, application };
+  if (!head.success) return { ...opened, inner: undefined, echo: undefined };
+  await refuseStaleOrReplayed(ctx, session, head.data);
+  return { ...opened, inner, echo: head.data.echoNonce === true ? head.data.nonce : undefined };
+}
+
+function openEnvelope(session: OpenedTicket, request: SealedRequest): Uint8Array {
+  const raw = parseEnvelope(request);
+  const plaintext = raw === null ? null : openAesGcm(session.sessionKey, raw);
+  if (plaintext === null) {
+    throw new ProtocolError('DECRYPT_FAIL', "The envelope does not open under this session's key.");
+  }
+  return plaintext;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+async function refuseStaleOrReplayed(
+  ctx: ServiceContext,
+  session: OpenedTicket,
+  head: InnerHead,
+): Promise<void> {
+  const { clock, replayGuard } = ctx.env;
+  const skew = Math.abs(unixSeconds(clock) - head.timestamp);
+  if (skew > clockSkewSeconds) {
+    throw new ProtocolError('CLOCK_SKEW', `The request's timestamp is ${skew} s off this server's clock.`);
+  }
+  const nonce = decodeBase64(head.nonce);
+  if (nonce === null || !(await replayGuard.firstUse(session.sessionTag, nonce))) {
+    throw new ProtocolError(
+      'REPLAY',
+      'This request has been sent before. Seal a new one with a fresh nonce.',
+    );
+  }
+}

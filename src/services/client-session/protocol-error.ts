@@ -1,0 +1,12 @@
+import type { PlaintextErrorCode } from '../../protocol/messages.ts';
+
+/** A refusal that cannot be sealed, because it comes before the session or the envelope is trusted (SPEC §11). */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+  readonly code: PlaintextErrorCode;
+
+  constructor(code: PlaintextErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
