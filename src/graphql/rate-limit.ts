@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
-import { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { ServiceSettings } from '../services/context.ts';
@@ -22,7 +22,7 @@ export function applyRateLimits(
   store: EphemeralStore,
   limits: ServiceSettings['rateLimits'],
 ): GraphQLSchema {
-  class SharedBucket extends RateLimiterAbstract {
+  class SharedBucket extends RateLimiterMemory {
     override async consume(key: string): Promise<RateLimiterRes> {
       const { name, clientKey } = parseBucketKey(key);
       const outcome = await store.consume({ name, points: limits[name] }, clientKey);
@@ -35,7 +35,7 @@ export function applyRateLimits(
     }
   }
   const { rateLimitDirectiveTransformer } = rateLimitDirective<GraphqlContext, object>({
-    limiterClass: SharedBucket as typeof RateLimiterAbstract,
+    limiterClass: SharedBucket,
     keyGenerator: (_directive, _source, _args, context, info) => bucketKey(info, context),
   });
   return rateLimitDirectiveTransformer(schema);
