@@ -8,6 +8,7 @@ import { answerError, answerNotFound } from './rest/errors.ts';
 import { identify } from './rest/middleware/authenticate.ts';
 import { clientOrigin } from './rest/middleware/client-origin.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
+import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
 import { createRestApp, limitBody } from './rest/rest-app.ts';
 
@@ -37,7 +38,7 @@ export function createApp({ config, services }: Deps): Hono<RestEnv> {
   app.route('/api/v1', createRestApp(config.publicUrl));
 
   const graphql = createGraphqlHandler(services);
-  app.use('/graphql', limitBody(largestGraphqlBody));
+  app.use('/graphql', limitBody(largestGraphqlBody), requireJson);
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     await identify(c);
     const cookies: string[] = [];

@@ -17,6 +17,8 @@ import type { RestContext } from './adapter.ts';
 export const serviceErrorStatus = {
   VALIDATION_FAILED: 400,
   BOT_CHALLENGE_FAILED: 400,
+  HWID_NOT_SET: 400,
+  IP_NOT_KNOWN: 400,
   UNAUTHENTICATED: 401,
   INVALID_CREDENTIALS: 401,
   FORBIDDEN: 403,

@@ -1,5 +1,6 @@
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
+import { requireJson } from './middleware/require-json.ts';
 import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
 import { createRouter } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -30,6 +31,7 @@ export function createRestApp(publicUrl: string) {
   for (const path of sealedPaths) api.use(path, limitBody(largestSealedBody));
   api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
+  api.use(requireJson);
   api.route('/', authRoutes);
   api.route('/', applicationRoutes);
   api.route('/', licenseRoutes);

@@ -10,6 +10,8 @@ export const serviceErrorCodes = [
   'FORBIDDEN',
   'APP_NOT_FOUND',
   'LICENSE_NOT_FOUND',
+  'HWID_NOT_SET',
+  'IP_NOT_KNOWN',
   'EMAIL_TAKEN',
   'KEY_EXISTS',
   'PRIVATE_MODE',

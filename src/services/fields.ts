@@ -1,4 +1,6 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { canonicalIp } from '../lib/ip.ts';
 import { wellFormedText } from '../protocol/text.ts';
 
 /**
@@ -29,3 +31,12 @@ export const subscriptionTier = z.int().min(0).max(2_147_483_647);
 
 /** How long a license lasts from its first use, in seconds; 0 never ends. */
 export const durationSeconds = z.int().min(0).max(2_147_483_647);
+
+/** An IP address, in the spelling that bans are compared in: what a client's own address is turned into as well. */
+export const ipAddress = z
+  .string()
+  .max(64)
+  .refine((address) => ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address), {
+    message: 'must be an IPv4 or IPv6 address',
+  })
+  .transform(canonicalIp);

@@ -1,3 +1,4 @@
+import { banLicense, banLicenseInput } from '../../services/license/ban.ts';
 import {
   createLicenses,
   createLicensesInput,
@@ -111,5 +112,42 @@ builder.mutationField('createLicenses', (t) =>
       const minted = await createLicenses({ ctx: service, input });
       return { ...minted, applicationId: input.applicationId };
     },
+  }),
+);
+
+const banScope = builder.enumType('BanScope', {
+  description: 'What a ban covers.',
+  values: {
+    license: { description: 'The license alone.' },
+    hwid: { description: 'The license and the device it is bound to.' },
+    hwid_and_ip: { description: 'The license, its device if it has one, and an address.' },
+  } as const,
+});
+
+const BanLicenseInput = builder.inputType('BanLicenseInput', {
+  description: 'A license to ban.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The license.' }),
+    scope: t.field({ type: banScope, description: 'What the ban covers; the license alone when left out.' }),
+    ip: t.string({
+      description: 'With hwid_and_ip: the address to ban; the last one it was used from when left out.',
+    }),
+  }),
+});
+
+const BanLicensePayload = builder.objectRef<{ id: string }>('BanLicensePayload').implement({
+  description: 'The license as it is now.',
+  fields: (t) => ({
+    license: t.field({ type: License, description: 'The license.', resolve: (license) => license }),
+  }),
+});
+
+builder.mutationField('banLicense', (t) =>
+  t.field({
+    type: BanLicensePayload,
+    description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN.',
+    args: { input: t.arg({ type: BanLicenseInput, required: true }) },
+    resolve: (_parent, { input: { id, ...ban } }, { service }) =>
+      banLicense({ ctx: service, input: { id, ban: parseInput(banLicenseInput, ban) } }),
   }),
 );

@@ -1,6 +1,7 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';
+import { canonicalIp, rateLimitKey } from '../../lib/ip.ts';
 import type { ClientOrigin } from '../../services/context.ts';
 
 /**
@@ -21,12 +22,6 @@ function forwardedAddress(c: Context, trustProxy: number): string | undefined {
 
 function origin(address: string): ClientOrigin {
   if (!ipaddr.isValid(address)) return { ip: '0.0.0.0', limitKey: 'unknown', country: null };
-  // An IPv4 client of a dual-stack socket arrives as ::ffff:a.b.c.d; a ban of a.b.c.d must find it.
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv6) {
-    const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
-    return { ip: parsed.toRFC5952String(), limitKey: `${network.join(':')}::/64`, country: null };
-  }
-  const ip = parsed.toString();
-  return { ip, limitKey: ip, country: null };
+  const ip = canonicalIp(address);
+  return { ip, limitKey: rateLimitKey(ip), country: null };
 }

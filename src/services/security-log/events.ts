@@ -13,6 +13,8 @@ export const securityEvents = [
   'application_deleted',
   /** Metadata counts them; the keys themselves are nowhere. */
   'licenses_created',
+  /** Metadata has the scope, and the device and address that were banned with it. */
+  'license_banned',
   /** A client asked for a session and was refused; the code says why. */
   'session_refused',
   /** A client asked whether a license is valid; the code is the verdict. */

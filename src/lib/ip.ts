@@ -1,0 +1,21 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * The one spelling of an address: dotted for IPv4, also when it comes mapped into IPv6 (as a dual-stack socket reports
+ * it); RFC 5952 for IPv6. Zone ids are dropped: they mean something on one machine alone.
+ * @throws {Error} for text that is no address
+ */
+export function canonicalIp(address: string): string {
+  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  return parsed instanceof ipaddr.IPv6 ? parsed.toRFC5952String() : parsed.toString();
+}
+
+/** What rate limits count by: an IPv4 address, or the /64 that one IPv6 subscriber has to himself. */
+export function rateLimitKey(canonicalAddress: string): string {
+  const parsed = ipaddr.parse(canonicalAddress);
+  if (!(parsed instanceof ipaddr.IPv6)) return canonicalAddress;
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,16 @@
+import type { MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { RestEnv } from '../adapter.ts';
+
+const jsonType = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Refuses a body that is not declared as JSON: an optional one would otherwise be passed over in silence, and a
+ * foreign page's form can post text without asking (design §5, "Cookies").
+ */
+export const requireJson: MiddlewareHandler<RestEnv> = async (c, next) => {
+  const length = c.req.header('content-length');
+  const hasBody = c.req.header('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
+  if (hasBody && !jsonType.test(c.req.header('content-type') ?? '')) throw new HTTPException(400);
+  await next();
+};

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Prisma } from '../../db/client.ts';
+import { newId } from '../../lib/ids.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { BanType } from '../ban/is-banned.ts';
+import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { ipAddress } from '../fields.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { lockOwnLicense } from './lock-own.ts';
+import { type LicenseView, licenseSelect, licenseView } from './view.ts';
+
+export const banLicenseInput = z.object({
+  scope: z.enum(['license', 'hwid', 'hwid_and_ip']).default('license'),
+  /** With `hwid_and_ip`: the address to ban instead of the license's last one. */
+  ip: ipAddress.optional(),
+});
+
+type BanLicenseInput = z.output<typeof banLicenseInput>;
+
+/**
+ * Bans a license and, as the scope says, the device it is bound to and its address, all or nothing.
+ * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN when the scope names what
+ *   the license does not have
+ */
+export async function banLicense({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string; ban: BanLicenseInput };
+}): Promise<LicenseView> {
+  const developerId = requireDeveloper(ctx.actor);
+  const { scope } = input.ban;
+  // What validations have said of the license's address until now is what "last IP" means.
+  if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
+  const outcome = await ctx.env.database.prisma.$transaction(async (transaction) => {
+    const license = await lockOwnLicense(transaction, developerId, input.id);
+    const bans = bansOf(input.ban, license);
+    await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()));
+    const row = await transaction.license.update({
+      where: { id: license.id },
+      data: { status: 'banned' },
+      select: { ...licenseSelect, keyHash: true },
+    });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: license.applicationId,
+      licenseId: license.id,
+      event: 'license_banned',
+      hwid: license.hwid,
+      metadata: { scope, ...Object.fromEntries(bans.map(({ banType, value }) => [banType, value])) },
+    });
+    return { row, bans };
+  });
+  const { keyHash, ...row } = outcome.row;
+  await ctx.env.caches.invalidateLicenses([keyHash]);
+  for (const { banType, value } of outcome.bans) {
+    await ctx.env.caches.invalidateBan(row.applicationId, banType, value);
+  }
+  return licenseView(row, new Date(ctx.env.clock.now()));
+}
+
+interface NewBan {
+  readonly banType: BanType;
+  readonly value: string;
+}
+
+function bansOf(
+  { scope, ip }: BanLicenseInput,
+  license: { readonly hwid: string | null; readonly lastIp: string | null },
+): NewBan[] {
+  if (scope === 'license') return [];
+  const hwidBan = license.hwid === null ? [] : [{ banType: 'hwid' as const, value: license.hwid }];
+  if (scope === 'hwid') {
+    if (hwidBan.length === 0) throw hwidNotSet();
+    return hwidBan;
+  }
+  const address = ip ?? license.lastIp;
+  if (address === null) {
+    throw new ServiceError(
+      'IP_NOT_KNOWN',
+      'This license has not been used from any address yet: send one as ip.',
+    );
+  }
+  return [...hwidBan, { banType: 'ip', value: address }];
+}
+
+const hwidNotSet = () => new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');
+
+/** A device or address that is banned already keeps its row, and the license that first caused it. */
+async function insertBans(
+  transaction: Prisma.TransactionClient,
+  license: { readonly id: string; readonly applicationId: string },
+  bans: readonly NewBan[],
+  now: Date,
+): Promise<void> {
+  await transaction.ban.createMany({
+    data: bans.map((ban) => ({
+      ...ban,
+      id: newId(),
+      applicationId: license.applicationId,
+      sourceLicenseId: license.id,
+      createdAt: now,
+    })),
+    skipDuplicates: true,
+  });
+}

@@ -1,0 +1,34 @@
+import type { Prisma } from '../../db/client.ts';
+import { isId } from '../../lib/ids.ts';
+import { ServiceError } from '../errors.ts';
+
+/** What a change to a license looks at before it is made. */
+export interface LockedLicense {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly status: 'unused' | 'active' | 'banned';
+  readonly hwid: string | null;
+  readonly lastIp: string | null;
+}
+
+/**
+ * The license, locked until the transaction ends, so that what was looked at is what is changed. Another developer's
+ * is answered as one that does not exist.
+ * @throws {ServiceError} LICENSE_NOT_FOUND
+ */
+export async function lockOwnLicense(
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  id: string,
+): Promise<LockedLicense> {
+  const [license] = isId(id)
+    ? await transaction.$queryRaw<LockedLicense[]>`
+        SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
+          licenses.hwid, licenses.last_ip AS "lastIp"
+        FROM licenses JOIN applications ON applications.id = licenses.application_id
+        WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid
+        FOR NO KEY UPDATE OF licenses`
+    : [];
+  if (license === undefined) throw new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
+  return license;
+}
