@@ -47,8 +47,8 @@ export function parseOptions(options: ClientOptions): Settings {
       'publicKeyB64 must be the base64 of 32 bytes, as the service gave it for the application',
     );
   }
-  if (!(timeoutMs > 0 && timeoutMs <= longestTimeoutMs)) {
-    throw new TypeError(`timeoutMs must be a number from 1 to ${longestTimeoutMs}`);
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > longestTimeoutMs) {
+    throw new TypeError(`timeoutMs must be a number above 0 and up to ${longestTimeoutMs}`);
   }
   if (typeof globalThis.crypto?.getRandomValues !== 'function') {
     throw new TypeError('This runtime has no Web Crypto (globalThis.crypto); use Node.js 20 or newer');

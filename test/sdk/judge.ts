@@ -1,0 +1,72 @@
+import { decodeBase64, encodeBase64 } from '../../src/protocol/base64.ts';
+import { decodeUtf8 } from '../../src/protocol/bytes.ts';
+import { clockSkewSeconds } from '../../src/protocol/constants.ts';
+import { openEnvelope } from '../../src/protocol/envelope.ts';
+import {
+  type InnerHead,
+  type InnerValidateRequest,
+  innerHead,
+  innerValidateRequest,
+  type PlaintextErrorCode,
+  sealedRequest,
+} from '../../src/protocol/messages.ts';
+
+export interface JudgeContext {
+  /** The key of a session; undefined for one that is not honoured. */
+  readonly keyOf: (sessionId: string) => Uint8Array | undefined;
+  /** Unix seconds. */
+  readonly now: number;
+  /** Marks a nonce as used; false where it was already. */
+  readonly useNonce: (sessionId: string, nonceB64: string) => boolean;
+}
+
+export type Judgement =
+  | { readonly kind: 'plaintext'; readonly code: PlaintextErrorCode }
+  | {
+      readonly kind: 'malformed';
+      readonly sessionId: string;
+      readonly key: Uint8Array;
+      readonly head: InnerHead | null;
+    }
+  | {
+      readonly kind: 'accepted';
+      readonly sessionId: string;
+      readonly key: Uint8Array;
+      readonly inner: InnerValidateRequest;
+    };
+
+const plaintext = (code: PlaintextErrorCode): Judgement => ({ kind: 'plaintext', code });
+
+/** SPEC §10, steps 1 to 5, as a server without services would do them. */
+export function judgeRequest(body: unknown, { keyOf, now, useNonce }: JudgeContext): Judgement {
+  const outer = sealedRequest.safeParse(body);
+  if (!outer.success) return plaintext(isPlaintextBody(body) ? 'CRYPTO_REQUIRED' : 'VALIDATION_FAILED');
+  const { sessionId, ...envelope } = outer.data;
+  const key = keyOf(sessionId);
+  if (key === undefined) return plaintext('SESSION_EXPIRED');
+  const bytes = openEnvelope(key, envelope);
+  if (bytes === null) return plaintext('DECRYPT_FAIL');
+
+  const inner = parse(bytes);
+  const head = innerHead.safeParse(inner);
+  if (!head.success) return { kind: 'malformed', sessionId, key, head: null };
+  if (Math.abs(head.data.timestamp - now) > clockSkewSeconds) return plaintext('CLOCK_SKEW');
+  const nonce = encodeBase64(decodeBase64(head.data.nonce) ?? new Uint8Array());
+  if (!useNonce(sessionId, nonce)) return plaintext('REPLAY');
+  const request = innerValidateRequest.safeParse(inner);
+  if (!request.success) return { kind: 'malformed', sessionId, key, head: head.data };
+  return { kind: 'accepted', sessionId, key, inner: request.data };
+}
+
+function isPlaintextBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
+  return !('ivB64' in body || 'ciphertextB64' in body || 'tagB64' in body);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decodeUtf8(bytes) ?? '');
+  } catch {
+    return undefined;
+  }
+}

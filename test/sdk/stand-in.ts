@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { decodeBase64, encodeBase64, encodeBase64Url } from '../../src/protocol/base64.ts';
+import { randomBytes, utf8 } from '../../src/protocol/bytes.ts';
+import { canonicalJson, type JsonObject } from '../../src/protocol/canonical-json.ts';
+import { clientPaths } from '../../src/protocol/constants.ts';
+import { sealEnvelope } from '../../src/protocol/envelope.ts';
+import { deriveSessionKey } from '../../src/protocol/key-schedule.ts';
+import {
+  type InnerHead,
+  plaintextErrorStatus,
+  sessionInitRequest,
+  sessionInitSignedPart,
+} from '../../src/protocol/messages.ts';
+import { getPublicKey, signBytes } from '../../src/protocol/signature.ts';
+import type { ClientOptions } from '../../src/sdk/index.ts';
+import { type Judgement, judgeRequest } from './judge.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string | Uint8Array;
+}
+/** What a handler does instead of giving a reply: the response is then its own to write, or to leave open. */
+export type TakeOver = (response: ServerResponse) => void;
+
+export interface InitContext {
+  /** What a server does that behaves. */
+  good(): Reply;
+  /** The same with other contents, signed all the same. */
+  signed(change: { timestamp?: number; sessionId?: string; seed?: Uint8Array }): Reply;
+}
+export interface ValidateContext {
+  readonly judgement: Judgement;
+  /** Where the request was accepted. */
+  readonly inner: JsonObject;
+  good(): Reply;
+  /** An inner object, sealed and signed as it should be, unless told otherwise. */
+  sealed(inner: JsonObject, change?: SealChange): Reply;
+}
+export interface SealChange {
+  readonly seed?: Uint8Array;
+  readonly key?: Uint8Array;
+  /** The text that is sealed; the canonical JSON by default. */
+  readonly text?: string;
+  /** The text that is signed; by default the one that is sealed. */
+  readonly signedText?: string;
+}
+type Handler<Context> = (context: Context) => Reply | TakeOver | Promise<Reply | TakeOver>;
+
+export interface StandIn {
+  readonly options: ClientOptions;
+  /** Milliseconds; both the server's clock and the client's default one. */
+  clock: number;
+  /** Every request that came, in order. */
+  readonly seen: { readonly path: string; readonly body: unknown; readonly inner: unknown }[];
+  count(path: keyof typeof clientPaths): number;
+  /** Forgets all sessions, as a restart does. */
+  forgetSessions(): void;
+  onInit: Handler<InitContext>;
+  onValidate: Handler<ValidateContext>;
+  close(): Promise<void>;
+}
+
+export const appId = '01890a5d-ac96-774b-bcce-b302099a8057';
+export const json = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+});
+export const refusal = (code: keyof typeof plaintextErrorStatus, error = `No: ${code}`): Reply =>
+  json(plaintextErrorStatus[code], { success: false, error, code });
+
+function headOf(judgement: Judgement): InnerHead | null {
+  if (judgement.kind === 'accepted') return judgement.inner;
+  return judgement.kind === 'malformed' ? judgement.head : null;
+}
+
+/** A server on loopback that speaks the protocol, and that each test can make misbehave. */
+export async function startStandIn(): Promise<StandIn> {
+  const seed = randomBytes(32);
+  const sessions = new Map<string, Uint8Array>();
+  const nonces = new Set<string>();
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+
+  function init(body: unknown): InitContext {
+    const { clientNonceB64 } = sessionInitRequest.parse(body);
+    const clientNonce = decodeBase64(clientNonceB64) ?? new Uint8Array();
+    const signed: InitContext['signed'] = (change) => {
+      const serverNonce = randomBytes(32);
+      const salt = randomBytes(32);
+      const sessionId = change.sessionId ?? encodeBase64Url(randomBytes(96));
+      sessions.set(sessionId, deriveSessionKey({ clientNonce, serverNonce, salt, appId }));
+      const part = sessionInitSignedPart(appId, {
+        hkdfSaltB64: encodeBase64(salt),
+        serverNonceB64: encodeBase64(serverNonce),
+        sessionId,
+        timestamp: change.timestamp ?? Math.floor(standIn.clock / 1000),
+        v: 1,
+      });
+      const signatureB64 = encodeBase64(signBytes(utf8(canonicalJson(part)), change.seed ?? seed));
+      const { appId: _appId, ...rest } = part;
+      return json(200, { success: true, ...rest, signatureB64 });
+    };
+    return { signed, good: () => signed({}) };
+  }
+
+  function validate(body: unknown): ValidateContext {
+    const judgement = judgeRequest(body, {
+      keyOf: (sessionId) => sessions.get(sessionId),
+      now: Math.floor(standIn.clock / 1000),
+      useNonce: (sessionId, nonce) => {
+        const name = `${sessionId} ${nonce}`;
+        if (nonces.has(name)) return false;
+        nonces.add(name);
+        return true;
+      },
+    });
+    const timestamp = Math.floor(standIn.clock / 1000);
+    const sealed: ValidateContext['sealed'] = (inner, change = {}) => {
+      if (judgement.kind === 'plaintext') return refusal(judgement.code);
+      const text = change.text ?? canonicalJson(inner);
+      const signature = signBytes(utf8(change.signedText ?? text), change.seed ?? seed);
+      const envelope = sealEnvelope(change.key ?? judgement.key, utf8(text));
+      return json(200, { ...envelope, signatureB64: encodeBase64(signature) });
+    };
+    const sessionId = judgement.kind === 'plaintext' ? '' : judgement.sessionId;
+    const head = headOf(judgement);
+    const echo = head?.echoNonce === true ? { nonce: head.nonce } : {};
+    const bound = { sessionId, timestamp, v: 1, ...echo };
+    const failed = {
+      success: false,
+      code: 'VALIDATION_FAILED',
+      message: 'No',
+      status: null,
+      expiresAt: null,
+      ...bound,
+    };
+    const succeeded = {
+      success: true,
+      code: 'OK',
+      message: 'License is valid.',
+      status: 'active',
+      expiresAt: '2030-01-01T00:00:00.000Z',
+      subscriptionTier: 3,
+      ...bound,
+    };
+    const inner: JsonObject = judgement.kind === 'accepted' ? succeeded : failed;
+    return { judgement, inner, sealed, good: () => sealed(inner) };
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const body: unknown = JSON.parse(Buffer.concat(parts).toString());
+    const path = request.url ?? '';
+    let reply: Reply | TakeOver = { status: 404, body: 'not here' };
+    if (path === clientPaths.sessionInit) {
+      standIn.seen.push({ path, body, inner: undefined });
+      reply = await standIn.onInit(init(body));
+    } else if (path === clientPaths.validate) {
+      const context = validate(body);
+      const inner = context.judgement.kind === 'accepted' ? context.judgement.inner : undefined;
+      standIn.seen.push({ path, body, inner });
+      reply = await standIn.onValidate(context);
+    } else {
+      standIn.seen.push({ path, body, inner: undefined });
+    }
+    if (typeof reply === 'function') return reply(response);
+    response.writeHead(reply.status, reply.headers).end(reply.body);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The stand-in has no port');
+  const standIn: StandIn = {
+    clock: Date.now(),
+    options: {
+      baseUrl: `http://127.0.0.1:${address.port}`,
+      appId,
+      publicKeyB64: encodeBase64(getPublicKey(seed)),
+      version: '1.0.0',
+      now: () => standIn.clock,
+    },
+    seen: [],
+    count: (name) => standIn.seen.filter(({ path }) => path === clientPaths[name]).length,
+    forgetSessions: () => sessions.clear(),
+    onInit: (context) => context.good(),
+    onValidate: (context) => context.good(),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return standIn;
+}
