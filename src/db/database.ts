@@ -3,17 +3,36 @@ import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PrismaClient } from './client.ts';
+import { openEmbedded } from './embedded/embedded.ts';
 import { ensureLogPartitions } from './log-partitions.ts';
 import { migrate } from './migrate.ts';
+import { type Migration, readMigrations } from './migrations.ts';
 import { connectServer } from './server.ts';
 
 /** An open, migrated database. */
 export interface Database {
   readonly kind: DatabaseAddress['kind'];
   readonly prisma: PrismaClient;
-  /** The same connections that `prisma` uses, for SQL of our own. Embedded, it has one connection. */
+  /**
+   * The same connections that `prisma` uses, for SQL of our own. Embedded there is one connection, so whoever holds
+   * it in a transaction must not wait for a query outside of it; and no named statements.
+   */
   readonly pool: pg.Pool;
   /** Waits for running queries, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly log: Logger;
+  /**
+   * Called when an embedded database dies while it is open. Queries fail from then on, and the process should end.
+   * Without it the death is only logged.
+   */
+  readonly onFatal?: (error: Error) => void;
+}
+
+interface Connections {
+  readonly pool: pg.Pool;
   close(): Promise<void>;
 }
 
@@ -21,28 +40,45 @@ export interface Database {
  * Opens the database, applies what migrations it lacks, and makes the coming weeks' log partitions.
  * @throws {DatabaseStartError} with a message for the operator
  */
-export async function openDatabase(
-  address: DatabaseAddress,
-  options: { readonly log: Logger },
-): Promise<Database> {
+export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
   const { log } = options;
-  if (address.kind !== 'server') throw new Error('not yet');
-  const pool = await connectServer(address.url, log);
+  const migrations = await readMigrations();
+  const { pool, close } = await connect(address, options, migrations);
   try {
-    await migrate(pool, { log });
+    await migrate(pool, { log, migrations });
     await ensureLogPartitions(pool, new Date());
-    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-    return {
-      kind: address.kind,
-      prisma,
-      pool,
-      close: async () => {
-        await prisma.$disconnect();
-        await pool.end();
-      },
-    };
   } catch (error) {
-    await pool.end();
+    await close().catch(() => undefined);
     throw error;
   }
+  // Embedded, transactions queue for the one connection: a longer wait than Prisma's 2 seconds is no failure.
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: { maxWait: 10_000 } });
+  return {
+    kind: address.kind,
+    prisma,
+    pool,
+    close: async () => {
+      await prisma.$disconnect();
+      await close();
+    },
+  };
+}
+
+async function connect(
+  address: DatabaseAddress,
+  { log, onFatal }: DatabaseOptions,
+  migrations: readonly Migration[],
+): Promise<Connections> {
+  if (address.kind === 'server') {
+    const pool = await connectServer(address.url, log);
+    return { pool, close: () => pool.end() };
+  }
+  return openEmbedded(address.kind === 'memory' ? null : address.directory, {
+    log,
+    migrations,
+    onFatal: (error) => {
+      log.fatal({ err: error }, 'The embedded database died');
+      onFatal?.(error);
+    },
+  });
 }

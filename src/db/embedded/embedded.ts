@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type pg from 'pg';
+import type { Logger } from '../../lib/log.ts';
+import type { Migration } from '../migrations.ts';
+import { createPool } from '../pool.ts';
+import { DatabaseStartError } from '../start-error.ts';
+import { damaged, makeDataDirectory, prepareFiles } from './data-directory.ts';
+import { type Lock, socketDirectoryPrefix, socketName, takeLock } from './lock.ts';
+import { findTemplate } from './template.ts';
+import { type DatabaseThread, startThread } from './thread.ts';
+
+export interface Embedded {
+  readonly pool: pg.Pool;
+  readonly thread: DatabaseThread;
+  /** Ends the pool, then the database, then gives the directory back. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  readonly log: Logger;
+  /** Called when the database dies later on. The process should end: no query will be answered any more. */
+  readonly onFatal: (error: Error) => void;
+  readonly migrations: readonly Migration[];
+}
+
+/**
+ * Starts PostgreSQL in a thread of this process and connects to it.
+ * @param directory the data directory; null keeps the database in memory
+ * @throws {DatabaseStartError} with a message for the operator
+ */
+export async function openEmbedded(directory: string | null, options: EmbeddedOptions): Promise<Embedded> {
+  const undo: (() => Promise<void>)[] = [];
+  const close = async () => {
+    const failures: unknown[] = [];
+    for (const step of undo.splice(0).reverse()) await step().catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    // Made by mkdtemp with mode 0700: the database asks no password, so only its owner may reach the socket.
+    const socketDirectory = await mkdtemp(socketDirectoryPrefix);
+    undo.push(() => rm(socketDirectory, { recursive: true, force: true }));
+    const socket = join(socketDirectory, socketName);
+    const template = findTemplate(options.migrations);
+    let thread: DatabaseThread;
+    if (directory === null) {
+      thread = await startThread(
+        { kind: 'serve-memory', archive: template?.archive ?? null, socket },
+        options.onFatal,
+      );
+    } else {
+      const lock = await lockDirectory(resolve(directory), socketDirectory);
+      undo.push(() => lock.release());
+      const files = await prepareFiles(resolve(directory), template);
+      thread = await startThread({ kind: 'serve', directory: files, socket }, options.onFatal).catch(
+        (error) => {
+          throw damaged(files, error instanceof Error ? error.message : String(error), error);
+        },
+      );
+    }
+    undo.push(() => thread.close());
+    const pool = createPool({ ...connection(socketDirectory), ...oneSession }, options.log);
+    undo.push(() => pool.end());
+    return { pool, thread, close };
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * The engine has one session, and pglite-socket hands it the messages of different connections one by one: two
+ * connections would overwrite each other's unnamed statements. One connection is what is right; the pool is the
+ * queue. The checkout timeout is long because it counts the time in that queue.
+ */
+const oneSession = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 30_000 };
+
+function connection(socketDirectory: string): pg.PoolConfig {
+  return { host: socketDirectory, port: 5432, user: 'postgres', database: 'postgres', ssl: false };
+}
+
+async function lockDirectory(directory: string, socketDirectory: string): Promise<Lock> {
+  try {
+    await makeDataDirectory(directory);
+    return await takeLock(directory, socketDirectory);
+  } catch (error) {
+    if (error instanceof DatabaseStartError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseStartError(
+      'not-writable',
+      `The data directory ${directory} cannot be used: ${reason}. Let this user write there, or set DATA_DIR.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,107 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Reply, Request, Task } from './messages.ts';
+
+/** A running database thread. */
+export interface DatabaseThread {
+  /** How many fsyncs the engine has had since it was opened. */
+  countSyncs(): Promise<number>;
+  /** Writes a checkpoint and ends the thread. */
+  close(): Promise<void>;
+}
+
+/** Built files run as they are; source files, in tests and development, through tsx. */
+const fromSource = import.meta.url.endsWith('.ts');
+
+function spawn(task: Task): Worker {
+  const url = new URL(fromSource ? './worker.ts' : './worker.js', import.meta.url);
+  return new Worker(fromSource ? throughTsx(url) : url, { workerData: task });
+}
+
+/**
+ * tsx's `--import` hook leaves worker threads alone on Node 20, so the thread registers it itself.
+ * tsx is resolved from this file, not from the working directory, which may be anywhere.
+ */
+function throughTsx(url: URL): URL {
+  const tsxPackage = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
+  const tsx = new URL('./dist/esm/api/index.mjs', tsxPackage).href;
+  const code = `import { register } from ${JSON.stringify(tsx)}; register(); await import(${JSON.stringify(url.href)});`;
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+/**
+ * Starts a thread that serves a database on a Unix socket, and waits until it does.
+ * @param onFatal called once when the thread dies later on, unasked; its connections break at the same moment
+ */
+export async function startThread(
+  task: Exclude<Task, { kind: 'create' }>,
+  onFatal: (error: Error) => void,
+): Promise<DatabaseThread> {
+  const worker = spawn(task);
+  const death = deathOf(worker);
+  await answer(worker, 'ready', death);
+  let state: 'open' | 'closing' | 'dead' = 'open';
+  death.catch((error: Error) => {
+    if (state === 'closing') return;
+    state = 'dead';
+    onFatal(error);
+  });
+  const ask = <Kind extends Reply['kind']>(request: Request, kind: Kind) => {
+    const answered = answer(worker, kind, death);
+    worker.postMessage(request);
+    return answered;
+  };
+  return {
+    countSyncs: async () => (await ask('count-syncs', 'syncs')).count,
+    close: async () => {
+      if (state === 'dead') return;
+      state = 'closing';
+      await ask('close', 'closed');
+      await worker.terminate();
+    },
+  };
+}
+
+/** Makes an empty database in an empty directory, in a thread of its own: initdb takes seconds and much memory. */
+export async function createInThread(directory: string): Promise<void> {
+  const worker = spawn({ kind: 'create', directory });
+  await answer(worker, 'closed', deathOf(worker));
+  await worker.terminate();
+}
+
+/** Rejects when the thread fails or ends. */
+function deathOf(worker: Worker): Promise<never> {
+  const death = new Promise<never>((_, reject) => {
+    worker.on('message', (message: Reply) => {
+      if (message.kind === 'failed') reject(new Error(message.message));
+    });
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`The database's thread ended with code ${code}.`)));
+  });
+  death.catch(() => undefined);
+  return death;
+}
+
+function answer<Kind extends Reply['kind']>(
+  worker: Worker,
+  kind: Kind,
+  death: Promise<never>,
+): Promise<Extract<Reply, { kind: Kind }>> {
+  const answered = new Promise<Extract<Reply, { kind: Kind }>>((resolve) => {
+    const listen = (message: Reply) => {
+      if (!isOf(message, kind)) return;
+      worker.off('message', listen);
+      resolve(message);
+    };
+    worker.on('message', listen);
+  });
+  return Promise.race([answered, death]);
+}
+
+function isOf<Kind extends Reply['kind']>(
+  message: Reply,
+  kind: Kind,
+): message is Extract<Reply, { kind: Kind }> {
+  return message.kind === kind;
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import { DurableFiles, durableStartParams } from './durable-files.ts';
+import { guardEngine } from './guard-engine.ts';
+import type { Reply, Request, Task } from './messages.ts';
+
+/** The thread that PostgreSQL runs in, so that a slow query never holds up the event loop. */
+
+/** Only what ends the engine is worth repeating; other lines can hold what users sent. */
+const complaints: string[] = [];
+const onStderr = (line: string) => {
+  if (/\b(FATAL|PANIC)\b/.test(line)) complaints.push(line.replace(/^.*?(?=FATAL|PANIC)/, ''));
+  return false;
+};
+
+function reply(message: Reply): void {
+  parentPort?.postMessage(message);
+}
+
+/** Ends the thread at once, from inside the engine too: after a failed fsync or a trap nothing in memory is sound. */
+function fail(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  reply({ kind: 'failed', message: [...complaints.slice(-3), reason].join(' | ') });
+  process.exit(1);
+}
+
+async function run(task: Task): Promise<void> {
+  if (task.kind === 'create') {
+    const engine = await PGlite.create({ dataDir: task.directory, onStderr });
+    await engine.close();
+    reply({ kind: 'closed' });
+    return;
+  }
+  const files = task.kind === 'serve' ? new DurableFiles(task.directory, fail) : null;
+  const engine = await PGlite.create(
+    files === null
+      ? { onStderr, ...(await archiveOf(task)) }
+      : { fs: files, startParams: durableStartParams, onStderr },
+  );
+  if (files?.syncs === 0) throw new Error('The engine opened without one fsync: it would lose data.');
+  guardEngine(engine, fail);
+  const server = new PGLiteSocketServer({ db: engine, path: task.socket, maxConnections: 16 });
+  await server.start();
+  parentPort?.on('message', (request: Request) => {
+    if (request === 'count-syncs') reply({ kind: 'syncs', count: files?.syncs ?? 0 });
+    else close(engine, server).catch(fail);
+  });
+  reply({ kind: 'ready' });
+}
+
+async function archiveOf(task: Task): Promise<{ loadDataDir?: Blob }> {
+  if (task.kind !== 'serve-memory' || task.archive === null) return {};
+  return { loadDataDir: new Blob([await readFile(task.archive)]) };
+}
+
+async function close(engine: PGlite, server: PGLiteSocketServer): Promise<void> {
+  await server.stop();
+  await engine.close();
+  reply({ kind: 'closed' });
+  parentPort?.close();
+}
+
+const task: Task = workerData;
+run(task).catch(fail);
