@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld } from '../setup/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+test('a minted license validates over the sealed protocol', async () => {
+  const world = await createWorld(server);
+  const application = await world.createApplication();
+  const license = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 2 });
+  const session = await openSession(server, application);
+  const result = await session.ask(validatePath, { licenseKey: license.licenseKey, hwid: 'device-1' });
+  expect(result).toMatchObject({ success: true, code: 'OK', status: 'active', subscriptionTier: 2 });
+});

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { serve } from '@hono/node-server';
+import pg from 'pg';
+import { pino } from 'pino';
+import { createApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createDeps, type Deps } from '../../src/deps.ts';
+import { createSteppableClock, type SteppableClock } from './clock.ts';
+
+/**
+ * A whole service of a test file's own, on a port of its own, reached over HTTP like any other.
+ * It trusts one proxy, so that every client of a test can come from an address, and a rate limit, of its own.
+ */
+export interface TestServer {
+  readonly baseUrl: string;
+  readonly clock: SteppableClock;
+  readonly deps: Deps;
+  /** Every line that the service logged. */
+  readonly logLines: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Which database the project under test runs on: vitest.config.ts runs the API tests once for each. */
+const databaseKind = (): 'memory' | 'server' =>
+  process.env.TEST_DATABASE_KIND === 'server' ? 'server' : 'memory';
+
+export interface TestServerOptions {
+  /** Environment variables beside those of the harness. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly database?: 'memory' | 'server';
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const database = await freshDatabase(options.database ?? databaseKind());
+  const clock = createSteppableClock();
+  const logLines: string[] = [];
+  const log = pino(
+    { level: 'debug' },
+    new Writable({
+      write(chunk, _encoding, done) {
+        logLines.push(String(chunk));
+        done();
+      },
+    }),
+  );
+  const config = loadConfig({ TRUST_PROXY: '1', PORT: '0', ...database.env, ...options.env });
+  const deps = await createDeps(config, { clock, log });
+  const server = serve({ fetch: createApp(deps).fetch, port: 0, hostname: '127.0.0.1' });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    clock,
+    deps,
+    logLines,
+    close: async () => {
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await deps.close();
+      await database.drop();
+    },
+  };
+}
+
+interface FreshDatabase {
+  readonly env: Readonly<Record<string, string>>;
+  drop(): Promise<void>;
+}
+
+async function freshDatabase(kind: 'memory' | 'server'): Promise<FreshDatabase> {
+  if (kind === 'memory') return { env: { DATA_DIR: 'memory:' }, drop: async () => undefined };
+  const adminUrl = process.env.TEST_DATABASE_URL;
+  if (adminUrl === undefined)
+    throw new Error('TEST_DATABASE_URL is not set: these tests need a PostgreSQL server');
+  const name = `latchkey_test_${randomBytes(6).toString('hex')}`;
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  await administer(adminUrl, `CREATE DATABASE ${name}`);
+  return {
+    env: { DATABASE_URL: url.href, SERVICE_SECRET: randomBytes(32).toString('base64') },
+    drop: () => administer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function administer(adminUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
