@@ -27,6 +27,8 @@ export interface DepsOptions {
   /** Held still or stepped by tests. */
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Called when a part that the service cannot live without has died. */
+  readonly onFatal?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -34,13 +36,13 @@ export interface DepsOptions {
  * @throws {DatabaseStartError | StoreUnavailableError | MasterSecretError | PrivateKeyUnreadableError}
  */
 export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
-  const { clock = systemClock, log = createLogger(config.logLevel) } = options;
+  const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
   };
   try {
-    const database = await openDatabase(config.database, { log });
+    const database = await openDatabase(config.database, { log, ...(onFatal && { onFatal }) });
     closers.push(() => database.close());
     // After the database is open: its lock keeps a second process from making a second secret.
     const keyring = createKeyring(masterSecret(config));

@@ -1,27 +1,27 @@
-import { serve } from '@hono/node-server';
-import { createApp } from './app.ts';
 import { ConfigError, loadConfig } from './config.ts';
-import { createDeps } from './deps.ts';
+import { MasterSecretError } from './crypto/master-secret.ts';
+import { PrivateKeyUnreadableError } from './crypto/sealed-private-key.ts';
+import { DatabaseStartError } from './db/start-error.ts';
+import { StoreUnavailableError } from './ephemeral/store.ts';
 import { createLogger } from './lib/log.ts';
+import { startServer } from './server.ts';
 
 /** The longest that open requests may take once the process is told to stop, in milliseconds. */
 const shutdownLimit = 10_000;
 
-async function start(): Promise<void> {
+/** What an operator can mend is said plainly; anything else with its stack. */
+const operatorErrors = [
+  ConfigError,
+  DatabaseStartError,
+  MasterSecretError,
+  PrivateKeyUnreadableError,
+  StoreUnavailableError,
+];
+
+async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLogger(config.logLevel);
-  const deps = await createDeps(config, { log });
-  if (config.turnstile === null)
-    log.warn('TURNSTILE_SECRET_KEY is not set: the bot challenge is not checked');
-
-  const server = serve({ fetch: createApp(deps).fetch, port: config.port, hostname: config.host });
-  server.once('listening', () =>
-    log.info({ database: config.database.kind }, `Listening on ${config.publicUrl}`),
-  );
-  server.once('error', (error) => {
-    log.fatal({ err: error }, `Cannot listen on ${config.host}:${config.port}`);
-    void deps.close().finally(() => process.exit(1));
-  });
+  const server = await startServer(config, { log, onFatal: () => process.exit(1) });
 
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
@@ -30,34 +30,28 @@ async function start(): Promise<void> {
     stopping = true;
     log.info({ signal }, 'Stopping: finishing open requests');
     setTimeout(() => process.exit(1), shutdownLimit).unref();
-    server.close(() => {
-      deps.close().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.fatal({ err: error }, 'Could not close cleanly');
-          process.exit(1);
-        },
-      );
-    });
-    if ('closeIdleConnections' in server) server.closeIdleConnections();
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.fatal({ err: error }, 'Could not close cleanly');
+        process.exit(1);
+      },
+    );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
-start().catch((error: unknown) => {
-  // What an operator can mend is said plainly; anything else with its stack.
-  const expected = error instanceof Error && operatorErrors.has(error.name);
-  process.stderr.write(
-    `${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
-  );
+main().catch((error: unknown) => {
+  process.stderr.write(`${describe(error)}\n`);
   process.exit(1);
 });
 
-const operatorErrors = new Set([
-  ConfigError.name,
-  'DatabaseStartError',
-  'StoreUnavailableError',
-  'MasterSecretError',
-  'PrivateKeyUnreadableError',
-]);
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (operatorErrors.some((kind) => error instanceof kind)) return error.message;
+  if ('code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) {
+    return `Cannot listen: ${error.message}. Set PORT and HOST to an address that is free.`;
+  }
+  return error.stack ?? error.message;
+}

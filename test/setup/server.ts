@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { serve } from '@hono/node-server';
 import pg from 'pg';
-import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
 
 /**
@@ -37,8 +37,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const database = await freshDatabase(options.database ?? databaseKind());
   const clock = createSteppableClock();
   const logLines: string[] = [];
-  const log = pino(
-    { level: 'debug' },
+  const log = createLogger(
+    'debug',
     new Writable({
       write(chunk, _encoding, done) {
         logLines.push(String(chunk));

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { serve } from '@hono/node-server';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { createDeps } from './deps.ts';
+import { createLogger, type Logger } from './lib/log.ts';
+
+/** A service that answers requests. */
+export interface RunningServer {
+  /** Where it listens, as the configuration publishes it. */
+  readonly url: string;
+  /** Stops accepting, finishes open requests, writes what is waiting, closes. */
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly log?: Logger;
+  /** Called when a part that the service cannot live without has died; the process should end. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/**
+ * Opens everything and listens.
+ * @throws {Error} of createDeps, or EADDRINUSE and its like
+ */
+export async function startServer(config: Config, options: ServerOptions = {}): Promise<RunningServer> {
+  const log = options.log ?? createLogger(config.logLevel);
+  const deps = await createDeps(config, { log, onFatal: options.onFatal });
+  const server = serve({ fetch: createApp(deps).fetch, port: config.port, hostname: config.host });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    await deps.close();
+    throw error;
+  }
+  if (config.turnstile === null)
+    log.warn('TURNSTILE_SECRET_KEY is not set: the bot challenge is not checked');
+  log.info(
+    { database: config.database.kind, redis: config.redisUrl !== null },
+    `Listening on ${config.publicUrl}`,
+  );
+  return {
+    url: config.publicUrl,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      if ('closeIdleConnections' in server) server.closeIdleConnections();
+      await closed;
+      await deps.close();
+    },
+  };
+}
