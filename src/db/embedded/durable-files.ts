@@ -26,7 +26,7 @@ export class DurableFiles extends NodeFS {
     this.#onFailure = onFailure;
   }
 
-  override async init(engine: PGlite, options: EngineOptions) {
+  override async init(engine: PGlite, options: EngineOptions): ReturnType<NodeFS['init']> {
     const amended = await super.init(engine, options);
     const preRun = amended.emscriptenOpts.preRun ?? [];
     const install = (module: unknown) => {

@@ -15,6 +15,16 @@ const onStderr = (line: string) => {
   return false;
 };
 
+/**
+ * Nothing here makes databases. Without these two there are 600 files fewer to copy and sync at a first start, and
+ * no database that cannot be connected to and so never be vacuumed against transaction id wraparound.
+ */
+const dropTemplates = [
+  `UPDATE pg_database SET datistemplate = false`,
+  'DROP DATABASE template0',
+  'DROP DATABASE template1',
+];
+
 function reply(message: Reply): void {
   parentPort?.postMessage(message);
 }
@@ -29,6 +39,7 @@ function fail(error: unknown): never {
 async function run(task: Task): Promise<void> {
   if (task.kind === 'create') {
     const engine = await PGlite.create({ dataDir: task.directory, onStderr });
+    for (const statement of dropTemplates) await engine.query(statement);
     await engine.close();
     reply({ kind: 'closed' });
     return;

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEmbedded } from '../../src/db/embedded/embedded.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Migration, readMigrations } from '../../src/db/migrations.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { createServerDatabase, databaseKinds, ensureTemplate, serverUrl, silent } from '../setup/database.ts';
+
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+/** A database without a table. */
+async function emptyDatabase(kind: 'memory' | 'server'): Promise<pg.Pool> {
+  if (kind === 'server') return (await emptyServerDatabase()).pool;
+  await ensureTemplate();
+  const migrations = await readMigrations();
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const embedded = await openEmbedded(null, { log: silent, migrations, onFatal });
+  undo.push(embedded.close);
+  await embedded.pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  return embedded.pool;
+}
+
+async function emptyServerDatabase(): Promise<{ url: string; pool: pg.Pool }> {
+  const { url, drop } = await createServerDatabase();
+  undo.push(drop);
+  const pool = createPool({ connectionString: url }, silent);
+  undo.push(() => pool.end());
+  return { url, pool };
+}
+
+function migration(name: string, sql: string): Migration {
+  return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+}
+
+const first = migration('20260101000000_make_a', 'CREATE TABLE a (id INT); CREATE INDEX ON a (id);');
+const second = migration('20260102000000_make_b', 'CREATE TABLE b (id INT);');
+const broken = migration('20260103000000_break', 'CREATE TABLE c (id INT); SELECT 1 / 0;');
+const log = silent;
+
+async function tables(pool: pg.Pool): Promise<string[]> {
+  const found = await pool.query<{ tablename: string }>(
+    `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
+  return found.rows.map((row) => row.tablename);
+}
+
+async function history(pool: pg.Pool) {
+  return (await pool.query('SELECT * FROM _prisma_migrations ORDER BY migration_name')).rows;
+}
+
+describe.each(databaseKinds)('migrate on %s', (kind) => {
+  it('applies every migration to a fresh database, in order', async () => {
+    const pool = await emptyDatabase(kind);
+    const migrations = await readMigrations();
+    await migrate(pool, { log, migrations });
+    expect((await history(pool)).map((row) => row.migration_name)).toEqual(
+      migrations.map(({ name }) => name),
+    );
+    expect(await tables(pool)).toEqual(expect.arrayContaining(['developers', 'licenses', 'security_log']));
+  });
+
+  it('writes the rows that prisma writes', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first] });
+    expect(await history(pool)).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        checksum: first.checksum,
+        finished_at: expect.any(Date),
+        migration_name: first.name,
+        logs: null,
+        rolled_back_at: null,
+        started_at: expect.any(Date),
+        applied_steps_count: 1,
+      },
+    ]);
+  });
+
+  it('does nothing the second time, and only what is new the third', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first] });
+    const before = await history(pool);
+    await migrate(pool, { log, migrations: [first] });
+    expect(await history(pool)).toEqual(before);
+    await migrate(pool, { log, migrations: [first, second] });
+    expect(await history(pool)).toEqual([
+      ...before,
+      expect.objectContaining({ migration_name: second.name }),
+    ]);
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
+  });
+
+  it('refuses a database whose applied migration has changed since', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first] });
+    const changed = migration(first.name, 'CREATE TABLE a (id BIGINT);');
+    await expect(migrate(pool, { log, migrations: [changed, second] })).rejects.toMatchObject({
+      problem: 'changed-migration',
+      message: expect.stringContaining(first.name),
+    });
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
+  });
+
+  it('refuses a database that a newer version has migrated', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first, second] });
+    await expect(migrate(pool, { log, migrations: [first] })).rejects.toMatchObject({
+      problem: 'newer-database',
+      message: expect.stringContaining(second.name),
+    });
+  });
+
+  it('leaves nothing of a migration that fails, and keeps those before it', async () => {
+    const pool = await emptyDatabase(kind);
+    await expect(migrate(pool, { log, migrations: [first, broken] })).rejects.toMatchObject({
+      problem: 'failed-migration',
+      message: expect.stringMatching(/20260103000000_break.*division by zero/),
+    });
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
+    expect((await history(pool)).map((row) => row.migration_name)).toEqual([first.name]);
+    const repaired = migration(broken.name, 'CREATE TABLE c (id INT);');
+    await migrate(pool, { log, migrations: [first, repaired] });
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'c']);
+  });
+
+  it('refuses a migration that another tool started and never finished, until it is marked rolled back', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first] });
+    await pool.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', $1)`, [
+      second.name,
+    ]);
+    await expect(migrate(pool, { log, migrations: [first, second] })).rejects.toMatchObject({
+      problem: 'failed-migration',
+      message: expect.stringContaining('never finished'),
+    });
+    await pool.query(`UPDATE _prisma_migrations SET rolled_back_at = now() WHERE id = 'x'`);
+    await migrate(pool, { log, migrations: [first, second] });
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
+  });
+});
+
+describe.skipIf(serverUrl === null)('migrate on a server', () => {
+  it('applies each migration once when several instances start together', async () => {
+    const { url } = await emptyServerDatabase();
+    const pools = Array.from({ length: 4 }, () => createPool({ connectionString: url }, silent));
+    for (const pool of pools) undo.push(() => pool.end());
+    const migrations = await readMigrations();
+    await Promise.all(pools.map((pool) => migrate(pool, { log, migrations })));
+    const [pool] = pools;
+    expect(pool && (await history(pool)).length).toBe(migrations.length);
+  });
+
+  it('waits for the advisory lock that prisma migrate takes', async () => {
+    const { pool } = await emptyServerDatabase();
+    const holder = await pool.connect();
+    await holder.query('SELECT pg_advisory_lock(72707369)');
+    const running = migrate(pool, { log, migrations: [first] });
+    const waiting = async () => {
+      const found = await holder.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+      return found.rowCount;
+    };
+    await expect.poll(waiting).toBe(1);
+    expect(await tables(pool)).toEqual([]);
+    await holder.query('SELECT pg_advisory_unlock(72707369)');
+    holder.release();
+    await running;
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
+  });
+});
