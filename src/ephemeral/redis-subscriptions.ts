@@ -1,6 +1,15 @@
-import type { Redis } from 'ioredis';
 import { heartbeatMilliseconds } from './redis-connection.ts';
 import type { ChannelListener, Subscription } from './store.ts';
+
+/** What is needed of a client connection. */
+export interface SubscriberConnection {
+  readonly status: string;
+  on(event: 'ready' | 'close', listener: () => void): unknown;
+  on(event: 'message', listener: (channel: string, text: string) => void): unknown;
+  subscribe(...channels: string[]): Promise<unknown>;
+  ping(): Promise<unknown>;
+  disconnect(reconnect?: boolean): void;
+}
 
 /** Channels over a connection of their own, which tell when they are whole. */
 export interface RedisSubscriptions {
@@ -14,7 +23,7 @@ export interface RedisSubscriptions {
  * @param prefix stands before every channel's name; channels are shared by all databases of a Redis server
  */
 export function createRedisSubscriptions(
-  redis: Redis,
+  redis: SubscriberConnection,
   prefix: string,
   onFailure: (error: unknown) => void,
 ): RedisSubscriptions {

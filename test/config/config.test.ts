@@ -138,6 +138,7 @@ test.each([
       'ftp://a',
       'https:a',
       ' https://a',
+      'https://a\n',
       'https://a/?q',
       'https://a/#f',
       'https://user@a/',

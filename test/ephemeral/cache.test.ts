@@ -33,6 +33,9 @@ function wire() {
       publishing = promise;
     },
     deliver: (text: string) => listeners.forEach((listener) => void listener.message(text)),
+    goDeaf: () => {
+      state.live = false;
+    },
     setLive(live: boolean) {
       state.live = live;
       for (const listener of listeners) listener.interrupted();
@@ -226,6 +229,15 @@ test('a message that cannot be read is taken for everything', async () => {
     deliver(text);
     expect(cache.peek('key'), text).toBeUndefined();
   }
+});
+
+test('a subscription known to be down counts before anyone has said so', async () => {
+  const { store, goDeaf } = wire();
+  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
+  await cache.get('key', async () => 'old');
+  goDeaf();
+  expect(cache.peek('key')).toBeUndefined();
+  expect(await cache.get('key', async () => 'new')).toBe('new');
 });
 
 test('while the subscription is down nothing is served, kept or joined', async () => {
