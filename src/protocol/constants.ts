@@ -7,8 +7,12 @@ export const sessionKeyLabel = 'service-session-v1';
 /** How far two clocks may differ, in seconds, either way and inclusive (SPEC §8). */
 export const clockSkewSeconds = 60;
 
-/** How long a server remembers a nonce, in seconds (SPEC §8). Twice the skew: no request outlives its nonce. */
-export const replayWindowSeconds = 120;
+/**
+ * Seconds for which one request can be accepted, and so the least that a server remembers a nonce (SPEC §8): the skew
+ * both ways and, as times are whole seconds, the second that the last of them lasts. The interface document's "about
+ * 120" taken as exactly 120 would leave the last second open to a replay.
+ */
+export const replayWindowSeconds = 2 * clockSkewSeconds + 1;
 
 /** How long a session key may be used, in seconds from the handshake's timestamp (SPEC §9). */
 export const sessionLifetimeSeconds = 900;

@@ -1,4 +1,14 @@
-/** Client software's SDK, exported as "latchkey/client". Node.js 20 and newer, Deno, browsers. */
+/**
+ * Client software's SDK, exported as "latchkey/client". Node.js 20 and newer, Deno, browsers.
+ *
+ * ```ts
+ * const client = createClient({ baseUrl, appId, publicKeyB64, version: '1.0.0' });
+ * const outcome = await client.validate(licenseKey, { hwid });
+ * if (outcome.kind === 'failure') showNoAnswer(outcome.reason, outcome.message);
+ * else if (outcome.valid) unlock(outcome.subscriptionTier);
+ * else showRefusal(outcome.code, outcome.message);
+ * ```
+ */
 export { type Client, createClient } from './client.ts';
 export type { Failure, FailureReason } from './failure.ts';
 export type { ClientOptions } from './options.ts';
