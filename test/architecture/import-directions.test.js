@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { modulesNamedBy, readsEnvironment } from './imports.js';
+
+const http = ['hono', 'hono/', '@hono/', '@scalar/'];
+const graphqlLibraries = ['graphql', 'graphql/', 'graphql-yoga', '@pothos/', '@graphql-tools/', '@envelop/'];
+const database = ['pg', 'pg/', '@prisma/', '@electric-sql/'];
+const redis = ['ioredis', 'rate-limiter-flexible'];
+const isomorphic = ['zod', 'canonicalize', '@noble/'];
+const server = { node: true, environment: false };
+const anywhere = { node: false, environment: false };
+/**
+ * Imports go one way:
+ *
+ *   main -> app -> (graphql | rest) -> services -> (db | ephemeral | crypto) -> lib
+ *
+ * `protocol` is pure and imported by rest/sealed, services, crypto and sdk; `sdk` imports it and nothing else.
+ */
+const directions = [
+  { part: 'src/main.ts', ours: ['src/'], packages: 'any', node: true, environment: true },
+  { part: 'src/tools/', ours: ['src/'], packages: 'any', node: true, environment: true },
+  {
+    part: 'src/app.ts',
+    ours: ['src/deps.ts', 'src/config.ts', 'src/graphql/', 'src/rest/', 'src/services/', 'src/lib/'],
+    packages: { not: [...database, ...redis] },
+    ...server,
+  },
+  {
+    part: 'src/deps.ts',
+    ours: ['src/config.ts', 'src/services/', 'src/db/', 'src/ephemeral/', 'src/crypto/', 'src/lib/'],
+    packages: { not: [...http, ...graphqlLibraries] },
+    ...server,
+  },
+  {
+    part: 'src/config.ts',
+    ours: ['src/db/address.ts', 'src/ephemeral/rate-limits.ts'],
+    packages: { only: ['zod'] },
+    node: true,
+    environment: true,
+  },
+  {
+    part: 'src/graphql/',
+    ours: ['src/services/', 'src/ephemeral/', 'src/crypto/', 'src/lib/'],
+    packages: { not: [...database, ...redis] },
+    ...server,
+  },
+  // Pothos reads the data model and the types of the client. No other file of the transports may.
+  ...['src/graphql/builder.ts', 'src/graphql/prisma.ts'].map((part) => ({
+    part,
+    ours: ['src/graphql/', 'src/services/', 'src/ephemeral/', 'src/crypto/', 'src/lib/', 'src/db/'],
+    packages: { not: ['pg', 'pg/', '@electric-sql/', ...redis] },
+    ...server,
+  })),
+  {
+    part: 'src/rest/',
+    ours: ['src/services/', 'src/ephemeral/', 'src/crypto/', 'src/lib/'],
+    packages: { not: [...database, ...redis, ...graphqlLibraries] },
+    ...server,
+  },
+  {
+    part: 'src/rest/sealed/',
+    ours: ['src/rest/', 'src/services/', 'src/ephemeral/', 'src/crypto/', 'src/lib/', 'src/protocol/'],
+    packages: { not: [...database, ...redis, ...graphqlLibraries] },
+    ...server,
+  },
+  {
+    part: 'src/services/',
+    ours: ['src/db/', 'src/ephemeral/', 'src/crypto/', 'src/protocol/', 'src/lib/'],
+    packages: { not: [...http, ...graphqlLibraries, ...redis] },
+    ...server,
+  },
+  {
+    part: 'src/db/',
+    ours: ['src/lib/'],
+    packages: { not: [...http, ...graphqlLibraries, ...redis] },
+    ...server,
+  },
+  {
+    part: 'src/ephemeral/',
+    ours: ['src/lib/'],
+    packages: { not: [...http, ...graphqlLibraries, ...database] },
+    ...server,
+  },
+  {
+    part: 'src/crypto/',
+    ours: ['src/protocol/', 'src/lib/'],
+    packages: { not: [...http, ...graphqlLibraries, ...database, ...redis] },
+    ...server,
+  },
+  { part: 'src/sdk/', ours: ['src/protocol/'], packages: { only: isomorphic }, ...anywhere },
+  { part: 'src/protocol/', ours: [], packages: { only: isomorphic }, ...anywhere },
+  {
+    part: 'src/lib/',
+    ours: [],
+    packages: { not: [...http, ...graphqlLibraries, ...database, ...redis] },
+    ...server,
+  },
+];
+const lies = (file, part) => file === part || (part.endsWith('/') && file.startsWith(part));
+const isPackage = (name, pattern) => lies(name, pattern);
+function directionOf(file) {
+  return directions
+    .filter(({ part }) => lies(file, part))
+    .toSorted((one, other) => other.part.length - one.part.length)[0];
+}
+/** What is wrong with a file, each fault in one sentence. */
+function faultsOf(file, source) {
+  const direction = directionOf(file);
+  if (direction === undefined)
+    return [`${file} belongs to no part: give it a row in the table of directions`];
+  const faults = modulesNamedBy(source)
+    .filter((name) => !isAllowed(direction, file, name))
+    .map((name) => `${file} must not import ${name}`);
+  if (readsEnvironment(source) && !direction.environment) faults.push(`${file} must not read process.env`);
+  return faults;
+}
+function isAllowed(direction, file, name) {
+  if (name === '<computed>') return false;
+  if (name.startsWith('.')) {
+    const target = path.posix.join(path.posix.dirname(file), name);
+    return [direction.part, ...direction.ours].some((part) => lies(target, part));
+  }
+  if (name.startsWith('node:')) return direction.node;
+  const { packages } = direction;
+  if (packages === 'any') return true;
+  if ('only' in packages) return packages.only.some((pattern) => isPackage(name, pattern));
+  return !packages.not.some((pattern) => isPackage(name, pattern));
+}
+const root = path.resolve(import.meta.dirname, '../..');
+const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .map((file) => path.posix.join('src', file.split(path.sep).join('/')))
+  .filter((file) => file.endsWith('.ts') && !file.split('/').includes('generated'));
+test('every file below src imports only what lies in its direction', () => {
+  expect(files.length).toBeGreaterThan(20);
+  const faults = files.flatMap((file) => faultsOf(file, readFileSync(path.join(root, file), 'utf8')));
+  expect(faults).toEqual([]);
+});
+test.each([
+  ['src/protocol/envelope.ts', "import { hash } from 'node:crypto';"],
+  ['src/protocol/envelope.ts', "import { newId } from '../lib/ids.ts';"],
+  ['src/protocol/envelope.ts', "import pg from 'pg';"],
+  ['src/sdk/client.ts', "import type { Clock } from '../lib/clock.ts';"],
+  ['src/sdk/client.ts', "const fs = await import('node:fs');"],
+  ['src/lib/ids.ts', "import { loadConfig } from '../config.ts';"],
+  ['src/services/auth/login.ts', "import { Hono } from 'hono';"],
+  ['src/services/auth/login.ts', "import { GraphQLError } from 'graphql';"],
+  ['src/services/auth/login.ts', "import type { Context } from '../../graphql/context.ts';"],
+  ['src/rest/routes/auth.ts', "import { PrismaClient } from '../../db/generated/prisma/client.ts';"],
+  ['src/rest/routes/auth.ts', "import { Pool } from 'pg';"],
+  ['src/rest/routes/auth.ts', "import { schema } from '../../graphql/schema.ts';"],
+  ['src/rest/routes/auth.ts', "import { seal } from '../../protocol/envelope.ts';"],
+  ['src/rest/routes/auth.ts', 'const port = process.env.PORT;'],
+  ['src/graphql/types/license.ts', "import { Prisma } from '../../db/generated/prisma/client.ts';"],
+  ['src/graphql/types/license.ts', "export * from '../../rest/errors.ts';"],
+  ['src/graphql/builder.ts', "import { Pool } from 'pg';"],
+  ['src/db/client.ts', "import { createCache } from '../ephemeral/cache.ts';"],
+  ['src/crypto/keyring.ts', "import { database } from '../db/database.ts';"],
+  ['src/ephemeral/redis.ts', "import { sealTicket } from '../crypto/session-ticket.ts';"],
+  ['src/app.ts', "import { main } from './main.ts';"],
+  ['src/deps.ts', 'export const url = process.env.DATABASE_URL;'],
+  ['src/config.ts', "import { database } from './db/database.ts';"],
+  ['src/surprise.ts', ''],
+])('%s with `%s` is a fault', (file, source) => {
+  expect(faultsOf(file, source)).toHaveLength(1);
+});
+test.each([
+  ['src/main.ts', "import { loadConfig } from './config.ts';\nloadConfig(process.env);"],
+  ['src/tools/demo.ts', "import { createApp } from '../app.ts';\nconsole.log(process.env.PORT);"],
+  ['src/rest/sealed/validate.ts', "import { seal } from '../../protocol/envelope.ts';"],
+  ['src/graphql/prisma.ts', "import { Prisma } from '../db/generated/prisma/client.ts';"],
+  ['src/crypto/signer.ts', "import { sign } from 'node:crypto';\nimport '../protocol/signature.ts';"],
+  ['src/protocol/signature.ts', "import { sha256 } from '@noble/hashes/sha2.js';"],
+  ['src/sdk/client.ts', "import { seal } from '../protocol/envelope.ts';"],
+])('%s with `%s` is in order', (file, source) => {
+  expect(faultsOf(file, source)).toEqual([]);
+});
+describe('the reader of imports', () => {
+  test.each([
+    ["import a from 'one';", ['one']],
+    ['import a from "one";', ['one']],
+    ["import 'one';", ['one']],
+    ["import type { A } from './one.ts';", ['./one.ts']],
+    ["import {\n  type A,\n  b,\n} from './one.ts';\nimport * as c from 'two';", ['./one.ts', 'two']],
+    ["export { a } from './one.ts';\nexport * from './two.ts';", ['./one.ts', './two.ts']],
+    ["export type { A } from './one.ts';", ['./one.ts']],
+    ["const a = await import('one');", ['one']],
+    ["type A = import('one').A;", ['one']],
+    ["const a = require('one');", ['one']],
+    ['const a = await import(name);', ['<computed>']],
+    ['const a = await import(`./$' + '{name}.ts`);', ['<computed>']],
+    ["// import a from 'one';", []],
+    ["/**\n * import a from 'one';\n */\nexport const b = 1;", []],
+    ["export const a = 'b from c';", []],
+    ["export function from(a: string) {\n  return [a, 'one'];\n}", []],
+  ])('finds in `%s` %j', (source, names) => {
+    expect(modulesNamedBy(source)).toEqual(names);
+  });
+  test.each([
+    'process.env.A',
+    'process?.env',
+    "process['env']",
+    'const { env } = process;',
+    'const { env: all } = globalThis.process;',
+    "import { env } from 'node:process';",
+    'import.meta.env.A',
+  ])('sees that `%s` reads the environment', (source) => {
+    expect(readsEnvironment(source)).toBe(true);
+  });
+  test.each([
+    'process.exit(1)',
+    'export function load(env: Env) {}',
+    '// process.env is read elsewhere',
+    'const { pid } = process;',
+  ])('sees that `%s` does not', (source) => {
+    expect(readsEnvironment(source)).toBe(false);
+  });
+});
