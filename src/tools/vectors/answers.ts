@@ -3,7 +3,7 @@ import { canonicalJson, type JsonObject } from '../../protocol/canonical-json.ts
 import { goodAnswer, now, sealAnswer } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
 
-interface AnswerVector {
+export interface AnswerVector {
   readonly why: string;
   readonly answer: unknown;
   /** `valid`, `refused` (a signed failure), `clock`, or `untrusted-answer`. */

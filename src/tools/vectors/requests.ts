@@ -2,7 +2,7 @@ import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
 import { goodRequest, now, sealRequest, sessionId } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
 
-interface RequestVector {
+export interface RequestVector {
   readonly why: string;
   readonly request: unknown;
   /** `accept`, the code of a plaintext failure, or `sealed VALIDATION_FAILED`. */
