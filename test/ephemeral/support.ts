@@ -8,9 +8,6 @@ import { createRedisStore } from '../../src/ephemeral/redis.ts';
 import type { EphemeralStore } from '../../src/ephemeral/store.ts';
 
 export const redisUrl = process.env.TEST_REDIS_URL;
-if (redisUrl === undefined) {
-  process.stderr.write('Left out: the ephemeral store over Redis, because TEST_REDIS_URL is not set.\n');
-}
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedisServer) {
