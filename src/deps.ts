@@ -73,6 +73,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       settings: {
         publicUrl: config.publicUrl,
         rateLimits: config.rateLimits,
+        cryptoEnforce: config.cryptoEnforce,
         turnstile: config.turnstile,
       },
     };

@@ -29,6 +29,8 @@ export interface ServiceSettings {
   readonly publicUrl: string;
   /** Requests a client address and minute, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
+  /** False admits the plaintext test forms of the client protocol. */
+  readonly cryptoEnforce: boolean;
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
 }
 

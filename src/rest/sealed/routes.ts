@@ -1,13 +1,14 @@
 import { createRoute } from '@hono/zod-openapi';
 import { sealedRequest, sessionInitRequest, sessionInitResponse } from '../../protocol/messages.ts';
 import { initSession } from '../../services/client-session/init.ts';
+import { plainValidateInput, validatePlain } from '../../services/client-session/validate-plain.ts';
 import { validateSealed } from '../../services/client-session/validate-sealed.ts';
 import { ServiceError } from '../../services/errors.ts';
 import { serviceContext } from '../adapter.ts';
 import { rateLimit } from '../middleware/rate-limit.ts';
 import { createRouter, failures, jsonAnswer, jsonBody } from '../route.ts';
 import { refusalSchema, sealedAnswerSchema } from '../schemas.ts';
-import { readJson, readSealedBody } from './read-sealed-body.ts';
+import { readClientBody, readJson } from './read-client-body.ts';
 
 const tags = ['Client protocol'];
 
@@ -53,6 +54,13 @@ sealedRoutes.post('/session/init', rateLimit('session'), async (c) => {
 });
 
 sealedRoutes.post('/licenses/validate', rateLimit('validate'), async (c) => {
-  const input = await readSealedBody(c);
-  return c.json(await validateSealed({ ctx: serviceContext(c), input }));
+  const ctx = serviceContext(c);
+  const body = await readClientBody(c);
+  if (body.sealed) return c.json(await validateSealed({ ctx, input: body.envelope }));
+  const parsed = plainValidateInput.safeParse(body.plain);
+  if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
+  const outcome = await validatePlain({ ctx, input: parsed.data });
+  if (outcome.success) return c.json(outcome);
+  const { message: error, ...refusal } = outcome;
+  return c.json({ ...refusal, error }, outcome.code === 'LICENSE_NOT_FOUND' ? 404 : 403);
 });

@@ -3,22 +3,32 @@ import { ProtocolError } from '../../services/client-session/protocol-error.ts';
 import { ServiceError } from '../../services/errors.ts';
 import type { RestContext } from '../adapter.ts';
 
+/** A request of client software: sealed, or, where the operator admits the test form, plain. */
+export type ClientBody =
+  | { readonly sealed: true; readonly envelope: SealedRequest }
+  | { readonly sealed: false; readonly plain: unknown };
+
 const envelopeMembers = ['ivB64', 'ciphertextB64', 'tagB64'];
 
 /**
- * The sealed envelope of a request.
- * @throws {ProtocolError} CRYPTO_REQUIRED for a body that is not sealed at all
+ * The body of a request that the client protocol seals.
+ * @throws {ProtocolError} CRYPTO_REQUIRED for a body that is not sealed at all, while CRYPTO_ENFORCE is true
  * @throws {ServiceError} VALIDATION_FAILED for an envelope of the wrong shape
  */
-export async function readSealedBody(c: RestContext): Promise<SealedRequest> {
+export async function readClientBody(c: RestContext): Promise<ClientBody> {
   const body: unknown = await readJson(c);
   const parsed = sealedRequest.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (isObject && !envelopeMembers.some((member) => member in body)) {
+  if (parsed.success) return { sealed: true, envelope: parsed.data };
+  if (hasNoEnvelope(body)) {
+    if (!c.get('env').settings.cryptoEnforce) return { sealed: false, plain: body };
     throw new ProtocolError('CRYPTO_REQUIRED', 'Send this request sealed: see the protocol specification.');
   }
   throw ServiceError.invalidInput(parsed.error.issues);
+}
+
+function hasNoEnvelope(body: unknown): boolean {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return isObject && !envelopeMembers.some((member) => member in body);
 }
 
 /** The body as JSON, whatever it says its type is: client software in any language posts it. */
