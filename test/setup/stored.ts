@@ -1,0 +1,93 @@
+import type { TestServer } from './server.ts';
+
+/** Runs SQL on a test server's database. */
+export async function sql<Row extends object>(
+  server: TestServer,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const { rows } = await server.deps.services.database.pool.query<Row>(text, [...values]);
+  return rows;
+}
+
+const tables = [
+  'developers',
+  'api_keys',
+  'applications',
+  'licenses',
+  'end_users',
+  'end_user_sessions',
+  'bans',
+  'security_log',
+];
+
+/** All that the database holds, what waits to be written behind included: equal before and after means unchanged. */
+export async function databaseState(server: TestServer): Promise<Record<string, unknown>> {
+  await server.deps.services.securityLog.flush();
+  const state: Record<string, unknown> = {};
+  for (const table of tables) {
+    const [row] = await sql<{ rows: unknown }>(
+      server,
+      `SELECT coalesce(jsonb_agg(to_jsonb(t) ORDER BY id), '[]') AS rows FROM ${table} AS t`,
+    );
+    state[table] = row?.rows;
+  }
+  return state;
+}
+
+export interface StoredLicense {
+  readonly status: string;
+  readonly activatedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly hwid: string | null;
+  readonly lastIp: string | null;
+}
+
+/** The row of a license; undefined where it is gone. */
+export async function storedLicense(server: TestServer, id: string): Promise<StoredLicense | undefined> {
+  const [row] = await sql<StoredLicense>(
+    server,
+    `SELECT status::text AS status, activated_at AS "activatedAt", expires_at AS "expiresAt", hwid,
+       last_ip AS "lastIp" FROM licenses WHERE id = $1`,
+    [id],
+  );
+  return row;
+}
+
+export interface StoredLogEntry {
+  readonly event: string;
+  readonly code: string | null;
+  readonly licenseId: string | null;
+  readonly ip: string | null;
+  readonly hwid: string | null;
+  readonly metadata: unknown;
+}
+
+/** An application's log entries of one kind, oldest first, after what was waiting has been written. */
+export async function storedLog(
+  server: TestServer,
+  applicationId: string,
+  event: string,
+): Promise<StoredLogEntry[]> {
+  await server.deps.services.securityLog.flush();
+  return sql<StoredLogEntry>(
+    server,
+    `SELECT event, code, license_id AS "licenseId", ip, hwid, metadata FROM security_log
+     WHERE application_id = $1 AND event = $2 ORDER BY id`,
+    [applicationId, event],
+  );
+}
+
+/** Bans a device or an address by a row alone. It holds at once where nobody has asked about it before. */
+export async function insertBan(
+  server: TestServer,
+  applicationId: string,
+  banType: 'hwid' | 'ip',
+  value: string,
+): Promise<void> {
+  await sql(
+    server,
+    `INSERT INTO bans (id, application_id, ban_type, value) VALUES (gen_random_uuid(), $1, $2::"BanType", $3)`,
+    [applicationId, banType, value],
+  );
+}
