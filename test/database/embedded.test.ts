@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { engineMajorVersion } from '../../src/db/embedded/data-directory.ts';
+import { DurableFiles } from '../../src/db/embedded/durable-files.ts';
+import { type Embedded, openEmbedded } from '../../src/db/embedded/embedded.ts';
+import { socketDirectoryPrefix } from '../../src/db/embedded/lock.ts';
+import { readMigrations } from '../../src/db/migrations.ts';
+import { createTestDatabase, ensureTemplate, silent } from '../setup/database.ts';
+import { openInProcess } from './fixtures/processes.ts';
+
+const undo: (() => Promise<unknown>)[] = [];
+beforeAll(ensureTemplate);
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'test-embedded-'));
+  undo.push(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function open(directory: string): Promise<Database> {
+  const database = await openDatabase({ kind: 'embedded', directory }, { log: silent });
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await database.close();
+  };
+  undo.push(close);
+  return { ...database, close };
+}
+
+async function openWithThread(directory: string | null, onFatal?: (error: Error) => void): Promise<Embedded> {
+  const migrations = await readMigrations();
+  const embedded = await openEmbedded(directory, { log: silent, migrations, onFatal: onFatal ?? (() => {}) });
+  undo.push(embedded.close);
+  return embedded;
+}
+
+async function insertDeveloper(database: Pick<Database, 'pool'>, id: string = randomUUID()): Promise<string> {
+  await database.pool.query(
+    `INSERT INTO developers (id, email, email_normalized, name, password_hash) VALUES ($1::uuid, $1::text, $1::text, '', '$argon2id$')`,
+    [id],
+  );
+  return id;
+}
+
+async function ids(database: Pick<Database, 'pool'>): Promise<string[]> {
+  return (await database.pool.query<{ id: string }>('SELECT id FROM developers')).rows.map((row) => row.id);
+}
+
+describe('an embedded database', () => {
+  it('keeps what it was given from one start to the next', async () => {
+    const directory = await newDirectory();
+    const one = await open(directory);
+    const id = await insertDeveloper(one);
+    await one.close();
+    expect(await ids(await open(directory))).toEqual([id]);
+  });
+
+  it('is made without a template too, by initdb', async () => {
+    const directory = await newDirectory();
+    const onFatal = () => {};
+    const embedded = await openEmbedded(directory, { log: silent, migrations: [], onFatal });
+    undo.push(embedded.close);
+    const found = await embedded.pool.query('SELECT datname FROM pg_database');
+    expect(found.rows).toEqual([{ datname: 'postgres' }]);
+  });
+
+  it('is the major version that its directory check expects', async () => {
+    const { pool } = await openWithThread(null);
+    const found = await pool.query('SHOW server_version_num');
+    expect(Math.floor(Number(found.rows[0].server_version_num) / 10_000)).toBe(engineMajorVersion);
+  });
+
+  it('lets only its owner reach its files and its socket', async () => {
+    const directory = join(await newDirectory(), 'data');
+    const database = await open(directory);
+    const socketDirectory = String(database.pool.options.host);
+    for (const path of [directory, join(directory, 'postgres'), socketDirectory]) {
+      expect((await stat(path)).mode & 0o777, path).toBe(0o700);
+    }
+  });
+
+  it('leaves no lock, socket or draft behind when it is closed', async () => {
+    const directory = await newDirectory();
+    const database = await open(directory);
+    const socketDirectory = String(database.pool.options.host);
+    await database.close();
+    expect(await readdir(directory)).toEqual(['postgres']);
+    expect(existsSync(socketDirectory)).toBe(false);
+  });
+
+  it('removes the half-made copy that an interrupted first start left', async () => {
+    const directory = await newDirectory();
+    await mkdir(join(directory, 'postgres.new-interrupted/base'), { recursive: true });
+    const database = await open(directory);
+    await database.close();
+    expect(await readdir(directory)).toEqual(['postgres']);
+  });
+
+  it('keeps nothing in memory: two databases in memory are two', async () => {
+    const one = await createTestDatabase('memory');
+    undo.push(one.close);
+    await insertDeveloper(one);
+    const two = await createTestDatabase('memory');
+    undo.push(two.close);
+    expect(await ids(two)).toEqual([]);
+  });
+});
+
+describe('durability', () => {
+  it('syncs to the disk once a commit', async () => {
+    const { pool, thread } = await openWithThread(await newDirectory());
+    await pool.query('CREATE TABLE numbers (n INT)');
+    const before = await thread.countSyncs();
+    for (let n = 0; n < 20; n += 1) await pool.query('INSERT INTO numbers VALUES ($1)', [n]);
+    expect((await thread.countSyncs()) - before).toBe(20);
+  });
+
+  it('does not sync for a read', async () => {
+    const { pool, thread } = await openWithThread(await newDirectory());
+    await pool.query('SELECT 1');
+    const before = await thread.countSyncs();
+    for (let n = 0; n < 20; n += 1) await pool.query('SELECT count(*) FROM pg_class');
+    expect(await thread.countSyncs()).toBe(before);
+  });
+
+  it('runs with every setting that a crash-safe PostgreSQL needs', async () => {
+    const { pool } = await openWithThread(await newDirectory());
+    for (const [setting, value] of [
+      ['fsync', 'on'],
+      ['synchronous_commit', 'on'],
+      ['full_page_writes', 'on'],
+      ['wal_sync_method', 'fsync'],
+    ]) {
+      const found = await pool.query(`SELECT current_setting($1) AS value`, [setting]);
+      expect(found.rows[0].value, setting).toBe(value);
+    }
+  });
+
+  it('stops the engine when the disk fails to sync', async () => {
+    const failures: unknown[] = [];
+    const files = new DurableFiles(await newDirectory(), (error) => failures.push(error));
+    const operations: { fsync?: (stream: { nfd: number }) => void } = {};
+    const { emscriptenOpts } = await Reflect.apply(files.init, files, [null, {}]);
+    emscriptenOpts.preRun.at(-1)({ NODEFS: { stream_ops: operations } });
+    expect(() => operations.fsync?.({ nfd: 2 ** 30 })).toThrow(/EBADF/);
+    expect(failures).toHaveLength(1);
+    expect(files.syncs).toBe(0);
+  });
+
+  // More with TEST_KILLS=100: each takes a second or two.
+  const kills = Number(process.env.TEST_KILLS ?? 15);
+  it(`loses no acknowledged write when it is killed, ${kills} times`, {
+    timeout: kills * 20_000,
+  }, async () => {
+    const directory = await newDirectory();
+    const acknowledged: string[] = [];
+    for (let kill = 0; kill < kills; kill += 1) {
+      const holder = openInProcess(directory, 'write');
+      const opened = await holder.line();
+      if (opened === undefined) throw new Error((await holder.ended).stderr);
+      // One write may have been committed and killed before its acknowledgement, in each earlier round.
+      expect(Number(opened.split(' ')[1])).toBeGreaterThanOrEqual(acknowledged.length);
+      const writes = 1 + (kill % 7) * 5;
+      for (let line = await holder.line(); line !== undefined; line = await holder.line()) {
+        acknowledged.push(line);
+        if (acknowledged.length % writes === 0) holder.kill();
+      }
+      await holder.ended;
+    }
+    expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
+    expect(await ids(await open(directory))).toEqual(expect.arrayContaining(acknowledged));
+  });
+});
+
+describe('one process at a time', () => {
+  it('is refused a directory that another process has open, by its pid', async () => {
+    const directory = await newDirectory();
+    const holder = openInProcess(directory, 'hold');
+    expect(await holder.line()).toBe('open 0');
+    const second = openInProcess(directory, 'hold');
+    const { code, stderr } = await second.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${directory} is in use by process ${holder.pid}`);
+    await expect(open(directory)).rejects.toMatchObject({ name: 'DatabaseStartError', problem: 'locked' });
+    holder.finish();
+    expect((await holder.ended).code).toBe(0);
+    await open(directory);
+  });
+
+  it('is refused a directory that this very process has open', async () => {
+    const directory = await newDirectory();
+    await open(directory);
+    await expect(open(directory)).rejects.toMatchObject({ problem: 'locked' });
+  });
+
+  it('takes over from a killed process, and clears its socket away', async () => {
+    const directory = await newDirectory();
+    const before = new Set(await socketDirectories());
+    const holder = openInProcess(directory, 'hold');
+    expect(await holder.line()).toBe('open 0');
+    holder.kill();
+    await holder.ended;
+    const database = await open(directory);
+    const left = (await socketDirectories()).filter((name) => !before.has(name));
+    expect(left).toContain(String(database.pool.options.host));
+    expect(await readdir(directory)).toEqual(['postgres', 'postgres.lock.2']);
+  });
+
+  it('lets exactly one of several starters in, on a stale lock as on none', async () => {
+    const directory = await newDirectory();
+    for (const _ of ['none', 'stale']) {
+      const starters = Array.from({ length: 3 }, () => openInProcess(directory, 'hold'));
+      const lines = await Promise.all(starters.map((starter) => starter.line()));
+      expect(lines.filter((line) => line === 'open 0')).toHaveLength(1);
+      for (const starter of starters) starter.kill();
+      await Promise.all(starters.map((starter) => starter.ended));
+    }
+  });
+});
+
+async function socketDirectories(): Promise<string[]> {
+  const names = await readdir(tmpdir());
+  return names.map((name) => join(tmpdir(), name)).filter((path) => path.startsWith(socketDirectoryPrefix));
+}
+
+describe('a directory that cannot be opened', () => {
+  it('says which PostgreSQL wrote it when that was another major version', async () => {
+    const directory = await newDirectory();
+    await (await open(directory)).close();
+    await writeFile(join(directory, 'postgres/PG_VERSION'), '17\n');
+    await expect(open(directory)).rejects.toMatchObject({
+      problem: 'other-major-version',
+      message: expect.stringMatching(/written by PostgreSQL 17, and this version has PostgreSQL 18/),
+    });
+    expect(await readdir(directory)).toEqual(['postgres']);
+  });
+
+  it('says that the path is not a directory', async () => {
+    const path = join(await newDirectory(), 'file');
+    await writeFile(path, '');
+    await expect(open(path)).rejects.toMatchObject({
+      problem: 'not-writable',
+      message: expect.stringContaining(`${path} cannot be used`),
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that the directory cannot be written', async () => {
+    const directory = await newDirectory();
+    await chmod(directory, 0o500);
+    await expect(open(directory)).rejects.toMatchObject({ problem: 'not-writable' });
+  });
+
+  it.each([
+    ['an empty control file', (files: string) => truncate(join(files, 'global/pg_control'), 0)],
+    [
+      'a ruined control file',
+      (files: string) => writeFile(join(files, 'global/pg_control'), Buffer.alloc(8192, 7)),
+    ],
+    ['no write-ahead log', (files: string) => rm(join(files, 'pg_wal'), { recursive: true })],
+    ['no version file', (files: string) => rm(join(files, 'PG_VERSION'))],
+    ['no base directory', (files: string) => rm(join(files, 'base'), { recursive: true })],
+  ])('says that a database with %s is damaged, and does not make another in its place', async (_, damage) => {
+    const directory = await newDirectory();
+    await (await open(directory)).close();
+    await damage(join(directory, 'postgres'));
+    await expect(open(directory)).rejects.toMatchObject({
+      problem: 'damaged',
+      message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
+    });
+    expect(await readdir(directory)).toEqual(['postgres']);
+  });
+});
+
+describe('the thread', () => {
+  it('runs a slow query while the event loop goes on', async () => {
+    const { pool } = await openWithThread(null);
+    let answered = false;
+    const query = pool.query('SELECT pg_sleep(0.5)').then(() => {
+      answered = true;
+    });
+    let turns = 0;
+    while (!answered) {
+      turns += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await query;
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  it('reports its death, fails what waits on it, and still closes', async () => {
+    const directory = await newDirectory();
+    const died = deferred<Error>();
+    const { pool, close } = await openWithThread(directory, died.resolve);
+    await pool.query('CREATE TABLE numbers (n INT)');
+    // Without its log, PostgreSQL panics at the next segment.
+    await rm(join(directory, 'postgres/pg_wal'), { recursive: true });
+    await pool.query('SELECT pg_switch_wal()');
+    const writes = Array.from({ length: 3 }, () => pool.query('INSERT INTO numbers VALUES (1)'));
+    expect((await Promise.allSettled(writes)).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+    expect((await died.promise).message).toMatch(/PANIC/);
+    await close();
+    expect(await readdir(directory)).toEqual(['postgres']);
+  });
+});
+
+function deferred<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
