@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
 import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
 import { newId } from './lib/ids.ts';
@@ -7,6 +6,7 @@ import { type RestEnv, serviceContext } from './rest/adapter.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { identify } from './rest/middleware/authenticate.ts';
 import { clientOrigin } from './rest/middleware/client-origin.ts';
+import { openToAllowedPages } from './rest/middleware/cors.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
@@ -31,14 +31,13 @@ export function createApp({ config, services }: Deps): Hono<RestEnv> {
     c.header('Cache-Control', 'no-store');
     await next();
   });
-  if (config.corsOrigins.length > 0) app.use(cors({ origin: [...config.corsOrigins], credentials: true }));
   app.use(originGuard(config.publicUrl, config.corsOrigins));
 
   app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
-  app.route('/api/v1', createRestApp(config.publicUrl));
+  app.route('/api/v1', createRestApp(config.publicUrl, config.corsOrigins));
 
   const graphql = createGraphqlHandler(services);
-  app.use('/graphql', limitBody(largestGraphqlBody), requireJson);
+  app.use('/graphql', openToAllowedPages(config.corsOrigins), limitBody(largestGraphqlBody), requireJson);
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     await identify(c);
     const cookies: string[] = [];

@@ -1,8 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { isDatabaseUnavailable } from '../db/errors.ts';
-import { StoreUnavailableError } from '../ephemeral/store.ts';
 import { ServiceError } from '../services/errors.ts';
+import { isUnavailable } from '../services/unavailable.ts';
 import type { GraphqlContext } from './context.ts';
 
 /**
@@ -27,7 +26,7 @@ function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLErr
     return withCode(error, cause.message, cause.code, cause.issues && { issues: cause.issues });
   }
   const { log } = context.service.env;
-  if (cause instanceof StoreUnavailableError || isDatabaseUnavailable(cause)) {
+  if (isUnavailable(cause)) {
     log.error({ err: cause, requestId: context.requestId }, 'a part that requests need is away');
     return withCode(error, 'The service cannot answer this now. Try again in a moment.', 'UNAVAILABLE');
   }

@@ -1,9 +1,6 @@
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isDatabaseUnavailable } from '../db/errors.ts';
 import type { RateLimitOutcome } from '../ephemeral/store.ts';
-import { StoreUnavailableError } from '../ephemeral/store.ts';
-import { plaintextErrorStatus } from '../protocol/messages.ts';
 import { ProtocolError } from '../services/client-session/protocol-error.ts';
 import {
   type InputIssue,
@@ -11,6 +8,7 @@ import {
   ServiceError,
   type ServiceErrorCode,
 } from '../services/errors.ts';
+import { isUnavailable } from '../services/unavailable.ts';
 import type { RestContext } from './adapter.ts';
 
 /** HTTP status of every service error (design §5). */
@@ -56,10 +54,10 @@ export function answerError(error: Error, c: RestContext): Response {
     return c.json(body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
   }
   if (error instanceof ProtocolError) {
-    return c.json(body(error.code, error.message), plaintextErrorStatus[error.code]);
+    return c.json(body(error.code, error.message), error.status);
   }
   if (error instanceof HTTPException) return answerHttpException(error, c);
-  if (error instanceof StoreUnavailableError || isDatabaseUnavailable(error)) {
+  if (isUnavailable(error)) {
     c.get('env').log.error(
       { err: error, requestId: c.get('requestId') },
       'a part that requests need is away',

@@ -1,5 +1,6 @@
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
+import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
 import { createRouter } from './route.ts';
@@ -24,14 +25,14 @@ export const limitBody = (maxSize: number) =>
   });
 
 /** Everything under `/api/v1`. */
-export function createRestApp(publicUrl: string) {
+export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
   const api = createRouter();
   registerSecuritySchemes(api);
   const sealedPaths = ['/session/*', '/licenses/validate', '/client/*'];
-  for (const path of sealedPaths) api.use(path, limitBody(largestSealedBody));
+  for (const path of sealedPaths) api.use(path, openToAllPages, limitBody(largestSealedBody));
   api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
-  api.use(requireJson);
+  api.use(openToAllowedPages(corsOrigins), requireJson);
   api.route('/', authRoutes);
   api.route('/', applicationRoutes);
   api.route('/', licenseRoutes);

@@ -1,4 +1,3 @@
-import { ApplicationStatus } from '../../db/client.ts';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { findOwnApplication } from '../../services/application/find-own.ts';
@@ -13,8 +12,11 @@ import { licenseSearch } from '../../services/license/list.ts';
 import { builder } from '../builder.ts';
 import { parseInput } from '../input.ts';
 
-const applicationStatus = builder.enumType(ApplicationStatus, {
-  name: 'ApplicationStatus',
+const applicationStatus = builder.enumType('ApplicationStatus', {
+  values: {
+    active: { description: 'Clients are served.' },
+    disabled: { description: 'Clients are refused with APP_DISABLED.' },
+  } as const,
   description: 'Whether clients of the application are served.',
 });
 

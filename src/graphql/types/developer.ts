@@ -1,4 +1,3 @@
-import { KeyCreationMode } from '../../db/client.ts';
 import { login, loginInput } from '../../services/auth/login.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
@@ -6,8 +5,11 @@ import { builder } from '../builder.ts';
 import { parseInput } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 
-const keyCreationMode = builder.enumType(KeyCreationMode, {
-  name: 'KeyCreationMode',
+const keyCreationMode = builder.enumType('KeyCreationMode', {
+  values: {
+    default: { description: 'The server makes keys, and shows them once.' },
+    private: { description: 'The browser makes keys, and sends the server their hashes.' },
+  } as const,
   description: 'Where license keys are made: on the server, or in the browser, which sends hashes alone.',
 });
 

@@ -1,4 +1,4 @@
-import type { PlaintextErrorCode } from '../../protocol/messages.ts';
+import { type PlaintextErrorCode, plaintextErrorStatus } from '../../protocol/messages.ts';
 
 /** A refusal that cannot be sealed, because it comes before the session or the envelope is trusted (SPEC §11). */
 export class ProtocolError extends Error {
@@ -8,5 +8,10 @@ export class ProtocolError extends Error {
   constructor(code: PlaintextErrorCode, message: string) {
     super(message);
     this.code = code;
+  }
+
+  /** The HTTP status that goes with the code. */
+  get status(): (typeof plaintextErrorStatus)[PlaintextErrorCode] {
+    return plaintextErrorStatus[this.code];
   }
 }

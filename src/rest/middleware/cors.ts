@@ -1,0 +1,21 @@
+import type { MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+import type { RestEnv } from '../adapter.ts';
+
+/**
+ * Client software may run in any page, and the client protocol trusts no cookie: every origin may call it, without
+ * credentials.
+ */
+export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
+  if (c.req.header('origin') === undefined) return next();
+  c.header('Access-Control-Allow-Origin', '*');
+  if (c.req.method !== 'OPTIONS') return next();
+  c.header('Access-Control-Allow-Methods', 'POST');
+  c.header('Access-Control-Allow-Headers', 'Content-Type');
+  c.header('Access-Control-Max-Age', '600');
+  return c.body(null, 204);
+};
+
+/** Dashboards on the configured origins may call with the session cookie. */
+export const openToAllowedPages = (origins: readonly string[]): MiddlewareHandler<RestEnv> =>
+  cors({ origin: [...origins], credentials: true });
