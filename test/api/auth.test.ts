@@ -1,0 +1,240 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ApiClient, cookieOf } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld } from '../setup/world.ts';
+import { developerAnswer, expectFailure, expectIssue, expectSuccess } from './support.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const visitor = () => new ApiClient(server.baseUrl);
+let addresses = 0;
+const freshEmail = () => `developer${++addresses}@example.com`;
+const password = 'correct horse battery';
+
+const eventsOf = async (developerId: string) => {
+  const rows = await server.deps.services.database.prisma.securityLogEntry.findMany({
+    where: { developerId },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ event, ip, applicationId }) => ({ event, ip, applicationId }));
+};
+
+test('health answers anybody', async () => {
+  const answer = await visitor().get('/health');
+  expect(answer.status).toBe(200);
+  expect(z.strictObject({ ok: z.literal(true), service: z.string().min(1) }).parse(answer.body)).toBeTruthy();
+});
+
+describe('registering', () => {
+  test('makes an account, answers it and logs it in', async () => {
+    const email = 'Ada.Lovelace@Example.COM';
+    const answer = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
+    const { developer } = expectSuccess(answer, 201, developerAnswer);
+    expect(developer).toMatchObject({ email, name: 'Ada', keyCreationMode: 'default', licenseMask: null });
+
+    const me = await visitor()
+      .with({ cookie: cookieOf(answer) ?? '' })
+      .get('/api/v1/auth/me');
+    expect(expectSuccess(me, 200, developerAnswer).developer).toEqual(developer);
+  });
+
+  test('keeps the password as an Argon2id hash alone, and records the registration', async () => {
+    const client = visitor();
+    const answer = await client.post('/api/v1/auth/register', { email: freshEmail(), password, name: 'Ada' });
+    const { developer } = expectSuccess(answer, 201, developerAnswer);
+    const row = await server.deps.services.database.prisma.developer.findUniqueOrThrow({
+      where: { id: developer.id },
+    });
+    expect(row.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(JSON.stringify(row)).not.toContain(password);
+    expect(await eventsOf(developer.id)).toEqual([
+      { event: 'developer_registered', ip: client.ip, applicationId: null },
+    ]);
+  });
+
+  test('an address is taken however it is written', async () => {
+    const email = freshEmail();
+    const first = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
+    expect(first.status).toBe(201);
+    for (const spelling of [email, email.toUpperCase()]) {
+      const again = await visitor().post('/api/v1/auth/register', { email: spelling, password, name: 'Eve' });
+      expectFailure(again, 409, 'EMAIL_TAKEN');
+      expect(cookieOf(again)).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ['11 characters', 'x'.repeat(11), false],
+    ['12 characters', 'x'.repeat(12), true],
+    ['128 characters', 'x'.repeat(128), true],
+    ['129 characters', 'x'.repeat(129), false],
+  ])('a password of %s', async (_name, candidate, accepted) => {
+    const body = { email: freshEmail(), password: candidate, name: 'Ada' };
+    const answer = await visitor().post('/api/v1/auth/register', body);
+    if (!accepted) return expectIssue(answer, 'password');
+    expect(answer.status).toBe(201);
+    expect((await visitor().post('/api/v1/auth/login', body)).status).toBe(200);
+  });
+
+  test('every field that is wrong is named at once', async () => {
+    const answer = await visitor().post('/api/v1/auth/register', { email: 'nobody', password: 'short' });
+    const { issues = [] } = expectFailure(answer, 400, 'VALIDATION_FAILED');
+    expect(issues.map((issue) => issue.path)).toEqual([['email'], ['password'], ['name']]);
+  });
+});
+
+describe('logging in', () => {
+  test('answers the developer, whichever way the address is written, and records it', async () => {
+    const email = freshEmail();
+    const registered = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
+    const { developer } = expectSuccess(registered, 201, developerAnswer);
+    const client = visitor();
+    const answer = await client.post('/api/v1/auth/login', { email: email.toUpperCase(), password });
+    expect(expectSuccess(answer, 200, developerAnswer).developer).toEqual(developer);
+    expect((await eventsOf(developer.id)).at(-1)).toEqual({
+      event: 'developer_logged_in',
+      ip: client.ip,
+      applicationId: null,
+    });
+    const me = await client.with({ cookie: cookieOf(answer) ?? '' }).get('/api/v1/auth/me');
+    expect(me.status).toBe(200);
+  });
+
+  test('a wrong password and an unknown address read the same and set no cookie', async () => {
+    const world = await createWorld(server);
+    const wrong = await visitor().post('/api/v1/auth/login', {
+      email: world.developer.email,
+      password: `${world.developer.password}!`,
+    });
+    const unknown = await visitor().post('/api/v1/auth/login', { email: 'nobody@example.com', password });
+    expectFailure(wrong, 401, 'INVALID_CREDENTIALS');
+    expect(unknown.status).toBe(401);
+    expect(unknown.body).toEqual(wrong.body);
+    expect(cookieOf(wrong)).toBeUndefined();
+    expect(cookieOf(unknown)).toBeUndefined();
+    expect((await eventsOf(world.developer.id)).map(({ event }) => event)).toEqual([
+      'developer_registered',
+      'developer_login_failed',
+    ]);
+  });
+
+  test('a password is not trimmed, folded or cut', async () => {
+    const email = freshEmail();
+    const exact = ` Pässwörd ${'x'.repeat(80)} `;
+    const registered = await visitor().post('/api/v1/auth/register', { email, password: exact, name: 'Ada' });
+    expect(registered.status).toBe(201);
+    for (const candidate of [exact.trim(), exact.toLowerCase(), exact.slice(0, 72), exact.normalize('NFD')]) {
+      const answer = await visitor().post('/api/v1/auth/login', { email, password: candidate });
+      expectFailure(answer, 401, 'INVALID_CREDENTIALS');
+    }
+    expect((await visitor().post('/api/v1/auth/login', { email, password: exact })).status).toBe(200);
+  });
+
+  test('a password that could never have been set is simply wrong', async () => {
+    const world = await createWorld(server);
+    for (const candidate of ['x', 'x'.repeat(129)]) {
+      const body = { email: world.developer.email, password: candidate };
+      expectFailure(await visitor().post('/api/v1/auth/login', body), 401, 'INVALID_CREDENTIALS');
+    }
+  });
+});
+
+describe('/auth/me', () => {
+  test('asks for a credential', async () => {
+    expectFailure(await visitor().get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+  });
+
+  test('is nobody once the account is gone, by cookie and by key', async () => {
+    const world = await createWorld(server);
+    const created = await world.client.post('/api/v1/account/api-keys', { name: 'key' });
+    const { key } = z.object({ key: z.object({ apiKey: z.string() }) }).parse(created.body);
+    await server.deps.services.database.prisma.developer.delete({ where: { id: world.developer.id } });
+    expectFailure(await world.client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+    expectFailure(
+      await visitor().with({ bearer: key.apiKey }).get('/api/v1/auth/me'),
+      401,
+      'UNAUTHENTICATED',
+    );
+  });
+});
+
+describe('logging out', () => {
+  test('answers anybody, logged in or not', async () => {
+    const world = await createWorld(server);
+    for (const client of [world.client, visitor(), visitor().with({ cookie: 'rubbish' })]) {
+      const answer = await client.post('/api/v1/auth/logout');
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ success: true });
+      expect(cookieOf(answer)).toBe('');
+    }
+  });
+});
+
+describe('with a bot challenge', () => {
+  const asked: URLSearchParams[] = [];
+  let verdict: (form: URLSearchParams) => string = () => '{"success":true}';
+  const verifier = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += String(chunk);
+    });
+    request.on('end', () => {
+      const form = new URLSearchParams(body);
+      asked.push(form);
+      response.end(verdict(form));
+    });
+  });
+  let guarded: TestServer;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => verifier.listen(0, '127.0.0.1', resolve));
+    const { port } = verifier.address() as AddressInfo;
+    guarded = await startTestServer({
+      env: {
+        TURNSTILE_SECRET_KEY: 'the verifier knows this',
+        TURNSTILE_VERIFY_URL: `http://127.0.0.1:${port}/siteverify`,
+      },
+    });
+  });
+  afterAll(async () => {
+    await guarded.close();
+    await new Promise((resolve) => verifier.close(resolve));
+  });
+
+  test('registering and logging in need a token that the verifier accepts', async () => {
+    verdict = (form) => JSON.stringify({ success: form.get('response') === 'solved' });
+    const client = new ApiClient(guarded.baseUrl);
+    const account = { email: freshEmail(), password, name: 'Ada' };
+    for (const path of ['/api/v1/auth/register', '/api/v1/auth/login']) {
+      for (const turnstileToken of [undefined, '', 'unsolved']) {
+        const answer = await client.post(path, { ...account, turnstileToken });
+        expectFailure(answer, 400, 'BOT_CHALLENGE_FAILED');
+      }
+    }
+    const registered = await client.post('/api/v1/auth/register', { ...account, turnstileToken: 'solved' });
+    expect(registered.status).toBe(201);
+    const login = await client.post('/api/v1/auth/login', { ...account, turnstileToken: 'solved' });
+    expect(login.status).toBe(200);
+    expect(Object.fromEntries(asked.at(-1) ?? [])).toEqual({
+      secret: 'the verifier knows this',
+      response: 'solved',
+      remoteip: client.ip,
+    });
+  });
+
+  test('a verifier that gives no readable answer is 503, and nobody is let in', async () => {
+    verdict = () => '<html>';
+    const body = { email: freshEmail(), password, name: 'Ada', turnstileToken: 'solved' };
+    const answer = await new ApiClient(guarded.baseUrl).post('/api/v1/auth/register', body);
+    expectFailure(answer, 503, 'UNAVAILABLE');
+    expect(
+      await guarded.deps.services.database.prisma.developer.count({ where: { email: body.email } }),
+    ).toBe(0);
+  });
+});

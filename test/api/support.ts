@@ -1,0 +1,243 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { type ApiAnswer, failureBody } from '../setup/api-client.ts';
+import type { TestServer } from '../setup/server.ts';
+
+/** What the tests of the dashboard routes share: shapes of answers, and requests that fetch would not send. */
+
+const strictFailure = z.strictObject(failureBody.shape);
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Limits so high that a table of requests never meets them. */
+export const noLimits = { RATE_LIMITS: 'auth=100000,licenseCreate=100000,apiKeyAuth=100000' };
+
+/** Holds an answer to the documented failure shape, and to nothing beside it. */
+export function expectFailure(
+  answer: ApiAnswer,
+  status: number,
+  code: string,
+): z.infer<typeof strictFailure> {
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status, body: { code } });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.headers.get('x-request-id')).toMatch(uuidV7);
+  const body = strictFailure.parse(answer.body);
+  expect(body.error).not.toBe('');
+  expect(body.issues !== undefined, 'issues come with VALIDATION_FAILED alone').toBe(
+    code === 'VALIDATION_FAILED',
+  );
+  expect(body.requestId !== undefined, 'a request id comes with INTERNAL alone').toBe(code === 'INTERNAL');
+  return body;
+}
+
+/** VALIDATION_FAILED that names this field. */
+export function expectIssue(answer: ApiAnswer, field: string): void {
+  const { issues = [] } = expectFailure(answer, 400, 'VALIDATION_FAILED');
+  expect(
+    issues.map((issue) => issue.path[0]),
+    JSON.stringify(answer.body),
+  ).toContain(field);
+}
+
+/** A success of this status, read by a schema. */
+export function expectSuccess<Schema extends z.ZodType>(
+  answer: ApiAnswer,
+  status: number,
+  schema: Schema,
+): z.output<Schema> {
+  expect(answer.status, JSON.stringify(answer.body).slice(0, 2000)).toBe(status);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(answer.body).toMatchObject({ success: true });
+  return schema.parse(answer.body);
+}
+
+const timestamp = z.iso.datetime();
+export const id = z.string().regex(uuidV7);
+
+export const developer = z.strictObject({
+  id,
+  email: z.string(),
+  name: z.string(),
+  keyCreationMode: z.enum(['default', 'private']),
+  licenseMask: z.string().nullable(),
+  createdAt: timestamp,
+});
+export const developerAnswer = z.strictObject({ success: z.literal(true), developer });
+
+export const messageKeys = [
+  'APP_DISABLED',
+  'OK',
+  'BANNED',
+  'HWID_MISMATCH',
+  'LICENSE_NOT_FOUND',
+  'EXPIRED',
+  'APP_OUTDATED',
+  'HWID_BANNED',
+  'IP_BANNED',
+  'REGISTER_DISABLED',
+  'LICENSE_REQUIRED',
+  'INVALID_CREDENTIALS',
+  'USERNAME_TAKEN',
+  'USER_NOT_FOUND',
+  'TIER_NOT_HIGHER',
+] as const;
+
+export const application = z.strictObject({
+  id,
+  name: z.string(),
+  version: z.string(),
+  status: z.enum(['active', 'disabled']),
+  hwidLockEnabled: z.boolean(),
+  requireLicenseToRegister: z.boolean(),
+  registrationEnabled: z.boolean(),
+  responseMessages: z.record(z.enum(messageKeys), z.string().min(1)),
+  publicKeyB64: z.string(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export const applicationAnswer = z.strictObject({ success: z.literal(true), application });
+export const applicationsAnswer = z.strictObject({
+  success: z.literal(true),
+  applications: z.array(application),
+});
+export const createdApplication = z.strictObject({
+  success: z.literal(true),
+  application,
+  sdkHint: z.strictObject({
+    baseUrl: z.string(),
+    appId: id,
+    version: z.string(),
+    publicKeyB64: z.string(),
+    snippet: z.string(),
+  }),
+  publicKeyB64: z.string(),
+});
+
+export const mintedAnswer = z.strictObject({
+  success: z.literal(true),
+  keys: z.array(
+    z.strictObject({
+      id,
+      licenseKey: z.string(),
+      keyPrefix: z.string(),
+      durationSeconds: z.int(),
+      subscriptionTier: z.int(),
+    }),
+  ),
+  warning: z.string(),
+});
+
+export const license = z.strictObject({
+  id,
+  applicationId: id,
+  keyPrefix: z.string(),
+  status: z.enum(['unused', 'active', 'expired', 'banned']),
+  subscriptionTier: z.int(),
+  durationSeconds: z.int(),
+  activatedAt: timestamp.nullable(),
+  expiresAt: timestamp.nullable(),
+  hwid: z.string().nullable(),
+  lastIp: z.string().nullable(),
+  note: z.string().nullable(),
+  noteCiphertextB64: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export const licenseAnswer = z.strictObject({ success: z.literal(true), license });
+export const licensesAnswer = z.strictObject({
+  success: z.literal(true),
+  licenses: z.array(license),
+  nextCursor: z.string().nullable(),
+});
+
+export const apiKeyAnswer = z.strictObject({
+  success: z.literal(true),
+  key: z.strictObject({
+    id,
+    name: z.string(),
+    apiKey: z.string(),
+    keyPrefix: z.string(),
+    createdAt: timestamp,
+  }),
+  warning: z.string().min(1),
+});
+
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  /** Sends the body in chunks, without saying its length. */
+  readonly chunked?: boolean;
+}
+
+/** A request with exactly these headers. An answer that comes before the body was read is an answer. */
+export function sendRaw(server: TestServer, options: RawRequest): Promise<ApiAnswer> {
+  const { method, path, headers = {}, body, chunked = false } = options;
+  return new Promise((resolve, reject) => {
+    let answered = false;
+    const length = body === undefined || chunked ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+    const outgoing = request(
+      server.baseUrl,
+      { method, path, headers: { ...length, ...headers }, agent: false },
+      (response) => {
+        answered = true;
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const answerHeaders = new Headers();
+          for (const [name, values] of Object.entries(response.headersDistinct)) {
+            for (const value of values ?? []) answerHeaders.append(name, value);
+          }
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: answerHeaders,
+            body: JSON.parse(Buffer.concat(chunks).toString('utf8')),
+          });
+          outgoing.destroy();
+        });
+      },
+    );
+    outgoing.on('error', (error) => {
+      if (!answered) reject(error);
+    });
+    if (body === undefined) outgoing.end();
+    else if (!chunked) outgoing.end(body);
+    else {
+      const bytes = Buffer.from(body);
+      for (let start = 0; start < bytes.length; start += 65_536) {
+        outgoing.write(bytes.subarray(start, start + 65_536));
+      }
+      outgoing.end();
+    }
+  });
+}
+
+/** Runs a step for each item, a few at a time, in no particular order. */
+export async function forEachOf<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  step: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
+  const queue = items.map((item, index) => ({ item, index }));
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      await step(next.item, next.index);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+}
+
+const naughtyFile = fileURLToPath(new URL('../../../shared/vectors/naughty-strings.json', import.meta.url));
+
+/** The big list of naughty strings; null where the folder of public vectors is absent. */
+export function naughtyStrings(): readonly string[] | null {
+  if (!existsSync(naughtyFile)) {
+    process.stderr.write(`Left out: the naughty strings, for want of ${naughtyFile}.\n`);
+    return null;
+  }
+  return z.array(z.string()).parse(JSON.parse(readFileSync(naughtyFile, 'utf8')));
+}
