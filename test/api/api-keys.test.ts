@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiClient } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type World } from '../setup/world.ts';
+import { apiKeyAnswer, developerAnswer, expectFailure, expectIssue, expectSuccess } from './support.ts';
+
+let server: TestServer;
+let world: World;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = await createWorld(server);
+});
+afterAll(() => server.close());
+
+const prisma = () => server.deps.services.database.prisma;
+const createKey = async (client = world.client, name = 'build server') =>
+  expectSuccess(await client.post('/api/v1/account/api-keys', { name }), 201, apiKeyAnswer);
+const withKey = (bearer: string) => new ApiClient(server.baseUrl, { bearer });
+
+test('a new key is shown once, and the database holds its SHA-256 and a short prefix alone', async () => {
+  const { key, warning } = await createKey();
+  expect(key.name).toBe('build server');
+  expect(key.apiKey).toMatch(/^service_live_[A-Za-z0-9_-]{43}$/);
+  expect(key.apiKey.startsWith(key.keyPrefix)).toBe(true);
+  expect(key.keyPrefix.length).toBeLessThanOrEqual('service_live_'.length + 8);
+  expect(warning).not.toBe('');
+  const row = await prisma().apiKey.findUniqueOrThrow({ where: { id: key.id } });
+  expect(Buffer.from(row.keyHash)).toEqual(createHash('sha256').update(key.apiKey).digest());
+  expect(row).toMatchObject({ developerId: world.developer.id, keyPrefix: key.keyPrefix, revokedAt: null });
+  expect(JSON.stringify({ ...row, keyHash: null })).not.toContain(key.apiKey.slice(key.keyPrefix.length));
+});
+
+test('making one is recorded without the key', async () => {
+  const { key } = await createKey(world.client, 'recorded');
+  const entry = await prisma().securityLogEntry.findFirstOrThrow({
+    where: { developerId: world.developer.id, event: 'api_key_created' },
+    orderBy: { id: 'desc' },
+  });
+  expect(entry).toMatchObject({ ip: world.client.ip, metadata: { apiKeyId: key.id, name: 'recorded' } });
+  expect(JSON.stringify(entry)).not.toContain(key.apiKey);
+});
+
+test('names need not differ, keys do', async () => {
+  const keys = await Promise.all([createKey(), createKey(), createKey()]);
+  expect(new Set(keys.map(({ key }) => key.apiKey)).size).toBe(3);
+});
+
+test('a key opens every dashboard route as its developer', async () => {
+  const { key } = await createKey();
+  const client = withKey(key.apiKey);
+  const me = expectSuccess(await client.get('/api/v1/auth/me'), 200, developerAnswer);
+  expect(me.developer.id).toBe(world.developer.id);
+
+  const created = await client.post('/api/v1/apps/create', { name: 'By key' });
+  expect(created.status).toBe(201);
+  const { id } = (created.body as { application: { id: string } }).application;
+  expect((await client.get('/api/v1/apps/')).status).toBe(200);
+  expect((await client.get(`/api/v1/apps/${id}`)).status).toBe(200);
+  expect((await client.patch(`/api/v1/apps/${id}/settings`, { version: '2' })).status).toBe(200);
+  const mint = { applicationId: id, amount: 1, durationSeconds: 0 };
+  const minted = await client.post('/api/v1/licenses/create', mint);
+  expect(minted.status).toBe(201);
+  const [license] = (minted.body as { keys: { id: string }[] }).keys;
+  expect((await client.get(`/api/v1/apps/${id}/licenses`)).status).toBe(200);
+  expect((await client.post(`/api/v1/licenses/${license?.id}/ban`)).status).toBe(200);
+  await createKey(client, 'made by a key');
+  expect((await client.delete(`/api/v1/apps/${id}`)).status).toBe(200);
+});
+
+test('a key has no more than its developer', async () => {
+  const { key } = await createKey();
+  const other = await createWorld(server);
+  const { id } = await other.createApplication();
+  expectFailure(await withKey(key.apiKey).get(`/api/v1/apps/${id}`), 404, 'APP_NOT_FOUND');
+});
+
+test('the scheme is read in any case, the key is not', async () => {
+  const { key } = await createKey();
+  const ask = (authorization: string) =>
+    new ApiClient(server.baseUrl, { headers: { Authorization: authorization } }).get('/api/v1/auth/me');
+  for (const good of [`bearer ${key.apiKey}`, `BEARER ${key.apiKey}`, `Bearer   ${key.apiKey}`]) {
+    expect((await ask(good)).status, good.slice(0, 10)).toBe(200);
+  }
+  const [head, tail] = [key.apiKey.slice(0, 20), key.apiKey.slice(20)];
+  const bad = [
+    key.apiKey,
+    `Basic ${Buffer.from(`:${key.apiKey}`).toString('base64')}`,
+    `Bearer`,
+    `Bearer ${key.keyPrefix}`,
+    `Bearer ${key.apiKey}=`,
+    `Bearer ${key.apiKey.slice(0, -1)}`,
+    `Bearer ${head} ${tail}`,
+    `Bearer ${key.apiKey.toUpperCase()}`,
+    `Bearer ${key.apiKey.replace('service_live_', '')}`,
+    `Bearer ${createHash('sha256').update(key.apiKey).digest('hex')}`,
+    `Bearer "${key.apiKey}"`,
+    `Bearer ${'a'.repeat(6_000)}`,
+    `Bearer ' OR 1=1 --`,
+  ];
+  for (const authorization of bad) {
+    expectFailure(await ask(authorization), 401, 'UNAUTHENTICATED');
+  }
+});
+
+test('a key in the cookie’s place is nobody, and a cookie in the key’s place is nobody', async () => {
+  const { key } = await createKey();
+  const asCookie = new ApiClient(server.baseUrl, { cookie: key.apiKey });
+  expectFailure(await asCookie.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+});
+
+test('a revoked key is nobody, and raising session_version leaves keys alone', async () => {
+  const { key } = await createKey();
+  const client = withKey(key.apiKey);
+  await prisma().developer.update({
+    where: { id: world.developer.id },
+    data: { sessionVersion: { increment: 1 } },
+  });
+  expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+  await prisma().apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
+  expectFailure(await client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+  await prisma().developer.update({ where: { id: world.developer.id }, data: { sessionVersion: 0 } });
+});
+
+test('making a key asks for a credential and a name', async () => {
+  expectFailure(
+    await new ApiClient(server.baseUrl).post('/api/v1/account/api-keys', { name: 'key' }),
+    401,
+    'UNAUTHENTICATED',
+  );
+  expectIssue(await world.client.post('/api/v1/account/api-keys', {}), 'name');
+});
