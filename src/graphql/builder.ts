@@ -24,14 +24,25 @@ export const builder = new SchemaBuilder<{
   prisma: {
     client: (context) => context.service.env.database.prisma,
     dmmf: getDatamodel(),
-    filterConnectionTotalCount: true,
-    maxConnectionSize: 200,
-    defaultConnectionSize: 50,
   },
-  relay: { cursorType: 'String' },
+  relay: {
+    cursorType: 'String',
+    firstArgOptions: { description: 'How many to answer from the newest on, 1 to 200; 50 when left out.' },
+    afterArgOptions: { description: 'With first: go on after this cursor, to older ones.' },
+    lastArgOptions: { description: 'How many to answer from the oldest back, 1 to 200.' },
+    beforeArgOptions: { description: 'With last: go back before this cursor, to newer ones.' },
+    pageInfoTypeOptions: {
+      description: 'Where a stretch of a list begins and ends, and what lies on either side.',
+    },
+    hasNextPageFieldOptions: { description: 'Whether older ones follow: ask with first and after.' },
+    hasPreviousPageFieldOptions: { description: 'Whether newer ones precede: ask with last and before.' },
+    startCursorFieldOptions: { description: 'Cursor of the first one here; null when there is none.' },
+    endCursorFieldOptions: { description: 'Cursor of the last one here; null when there is none.' },
+  },
 });
 
 builder.queryType({ description: 'What a developer can look at.' });
 builder.mutationType({
-  description: 'What a developer can change. Each takes one input and answers what changed.',
+  description:
+    'What a developer can change. Each takes one input and answers what changed; null comes with an error, and leaves what its neighbours answer as it is.',
 });

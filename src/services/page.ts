@@ -4,9 +4,10 @@ import { text } from './fields.ts';
 
 /** Wraps and unwraps a cursor: the id that the page ended at. Opaque to callers, so that it may change. */
 const cursorPrefix = 'after:';
-const encodeCursor = (lastId: string): string => Buffer.from(cursorPrefix + lastId).toString('base64url');
+export const encodeCursor = (lastId: string): string =>
+  Buffer.from(cursorPrefix + lastId).toString('base64url');
 
-function decodeCursor(cursor: string): string | null {
+export function decodeCursor(cursor: string): string | null {
   const decoded = Buffer.from(cursor, 'base64url').toString('latin1');
   const lastId = decoded.slice(cursorPrefix.length);
   return isId(lastId) && encodeCursor(lastId) === cursor ? lastId : null;
@@ -22,12 +23,14 @@ const cursor = z
     return z.NEVER;
   });
 
+/** What to search for: a case-insensitive substring. */
+export const searchText = text({ min: 0, max: 200 });
+
 /** Which page of a list, newest first (design §5). A keyset on the id: stable while rows are added. */
 export const pageInput = z.object({
   limit: z.int().min(1).max(200).default(50),
   cursor: cursor.optional(),
-  /** Case-insensitive substring. */
-  q: text({ min: 0, max: 200 }).optional(),
+  q: searchText.optional(),
 });
 
 export type PageInput = z.output<typeof pageInput>;

@@ -6,3 +6,6 @@ export const containsText = (text: string) => ({
   contains: text.replace(/[\\%_]/g, '\\$&'),
   mode: 'insensitive' as const,
 });
+
+/** The same as an ILIKE pattern, for SQL of our own. */
+export const containsPattern = (text: string): string => `%${containsText(text).contains}%`;

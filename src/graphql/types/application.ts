@@ -1,14 +1,13 @@
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { findOwnApplication } from '../../services/application/find-own.ts';
-import { defaultMessages, type MessageKey, resolveMessages } from '../../services/application/messages.ts';
+import { type MessageKey, resolveMessages } from '../../services/application/messages.ts';
 import { type SdkHint, sdkHint } from '../../services/application/sdk-hint.ts';
 import {
   settingsNotEmpty,
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
-import { licenseSearch } from '../../services/license/list.ts';
 import { builder } from '../builder.ts';
 import { parseInput } from '../input.ts';
 
@@ -22,7 +21,23 @@ const applicationStatus = builder.enumType('ApplicationStatus', {
 
 const messageKey = builder.enumType('MessageKey', {
   description: 'Which of the texts that clients are shown.',
-  values: Object.keys(defaultMessages) as MessageKey[],
+  values: {
+    OK: { description: 'The license is valid.' },
+    APP_DISABLED: { description: 'The application is disabled.' },
+    APP_OUTDATED: { description: 'The client is of another version than the application.' },
+    IP_BANNED: { description: "The client's address is banned." },
+    HWID_BANNED: { description: "The client's device is banned." },
+    LICENSE_NOT_FOUND: { description: 'There is no such key.' },
+    BANNED: { description: 'The license is banned.' },
+    EXPIRED: { description: "The license's term is over." },
+    HWID_MISMATCH: { description: 'The license is bound to another device.' },
+    REGISTER_DISABLED: { description: 'End users cannot register by themselves.' },
+    LICENSE_REQUIRED: { description: 'Registering needs a license key.' },
+    INVALID_CREDENTIALS: { description: 'Wrong username or password.' },
+    USERNAME_TAKEN: { description: 'The username is in use.' },
+    USER_NOT_FOUND: { description: 'There is no such end user.' },
+    TIER_NOT_HIGHER: { description: 'An upgrade needs a license of a higher tier.' },
+  } as const satisfies Record<MessageKey, object>,
 });
 
 const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('ResponseMessage').implement({
@@ -67,15 +82,6 @@ export const Application = builder.prismaObject('Application', {
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-    licenses: t.relatedConnection('licenses', {
-      description: 'Its licenses, newest first.',
-      cursor: 'id',
-      totalCount: true,
-      args: {
-        q: t.arg.string({ description: 'Substring of key prefix, note, HWID or address; or a whole key.' }),
-      },
-      query: ({ q }) => ({ where: licenseSearch(q ?? undefined), orderBy: { id: 'desc' } }),
-    }),
   }),
 });
 
@@ -169,8 +175,11 @@ const DeleteApplicationPayload = builder.objectRef<{ id: string }>('DeleteApplic
 builder.mutationFields((t) => ({
   createApplication: t.field({
     type: CreateApplicationPayload,
+    nullable: true,
     description: 'Makes an application with an Ed25519 key of its own.',
-    args: { input: t.arg({ type: CreateApplicationInput, required: true }) },
+    args: {
+      input: t.arg({ type: CreateApplicationInput, required: true, description: 'The new application.' }),
+    },
     resolve: async (_parent, { input }, { service }) => {
       const application = await createApplication({
         ctx: service,
@@ -181,8 +190,15 @@ builder.mutationFields((t) => ({
   }),
   updateApplicationSettings: t.field({
     type: UpdateApplicationSettingsPayload,
+    nullable: true,
     description: 'Changes settings of an application. Errors: APP_NOT_FOUND.',
-    args: { input: t.arg({ type: UpdateApplicationSettingsInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: UpdateApplicationSettingsInput,
+        required: true,
+        description: 'Which application, and what to change.',
+      }),
+    },
     resolve: (_parent, { input: { id, responseMessages, ...rest } }, { service }) => {
       const overrides =
         responseMessages && Object.fromEntries(responseMessages.map(({ key, text }) => [key, text]));
@@ -192,8 +208,11 @@ builder.mutationFields((t) => ({
   }),
   deleteApplication: t.field({
     type: DeleteApplicationPayload,
+    nullable: true,
     description: 'Deletes an application and all that is its own. Errors: APP_NOT_FOUND.',
-    args: { input: t.arg({ type: DeleteApplicationInput, required: true }) },
+    args: {
+      input: t.arg({ type: DeleteApplicationInput, required: true, description: 'Which application.' }),
+    },
     resolve: async (_parent, { input: { id } }, { service }) => {
       await deleteApplication({ ctx: service, input: { id } });
       return { id };

@@ -29,12 +29,6 @@ export const Developer = builder.prismaObject('Developer', {
       description: "The account's license key mask; null for the service's own.",
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
-    applications: t.relatedConnection('applications', {
-      description: 'The applications, newest first.',
-      cursor: 'id',
-      totalCount: true,
-      query: { orderBy: { id: 'desc' } },
-    }),
   }),
 });
 
@@ -90,8 +84,9 @@ builder.mutationFields((t) => ({
   register: t.field({
     ...rateLimited('auth'),
     type: LoggedInPayload,
+    nullable: true,
     description: 'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED.',
-    args: { input: t.arg({ type: RegisterInput, required: true }) },
+    args: { input: t.arg({ type: RegisterInput, required: true, description: 'The new account.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
       const { developer, cookieToken } = await register({
         ctx: service,
@@ -104,8 +99,9 @@ builder.mutationFields((t) => ({
   login: t.field({
     ...rateLimited('auth'),
     type: LoggedInPayload,
+    nullable: true,
     description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
-    args: { input: t.arg({ type: LoginInput, required: true }) },
+    args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
       const { developer, cookieToken } = await login({ ctx: service, input: parseInput(loginInput, input) });
       session.start(cookieToken);
@@ -114,6 +110,7 @@ builder.mutationFields((t) => ({
   }),
   logout: t.field({
     type: LogoutPayload,
+    nullable: true,
     description: 'Clears the session cookie.',
     resolve: (_parent, _args, { session }) => {
       session.end();

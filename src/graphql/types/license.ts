@@ -37,18 +37,28 @@ export const License = builder.prismaObject('License', {
       description: 'From 0; your program decides what it means.',
     }),
     durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
-    activatedAt: t.expose('activatedAt', { type: 'DateTime', nullable: true, description: 'First use.' }),
+    activatedAt: t.expose('activatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'First use; null before it.',
+    }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
       description: 'Null when it has not begun, or never ends.',
     }),
-    hwid: t.exposeString('hwid', { nullable: true, description: 'The device it is bound to.' }),
-    lastIp: t.exposeString('lastIp', { nullable: true, description: 'The address it was last used from.' }),
-    note: t.exposeString('note', { nullable: true, description: 'Your note.' }),
+    hwid: t.exposeString('hwid', {
+      nullable: true,
+      description: 'The device it is bound to; null when to none.',
+    }),
+    lastIp: t.exposeString('lastIp', {
+      nullable: true,
+      description: 'The address it was last used from; null when it was not used yet.',
+    }),
+    note: t.exposeString('note', { nullable: true, description: 'Your note; null when there is none.' }),
     noteCiphertextB64: t.exposeString('noteCiphertextB64', {
       nullable: true,
-      description: 'In private mode: the note, encrypted in the browser.',
+      description: 'In private mode: the note, encrypted in the browser; null when there is none.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was minted.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
@@ -77,7 +87,9 @@ const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
       description: 'How long each lasts from its first use; 0 never ends.',
     }),
     subscriptionTier: t.int({ description: 'From 0, which it is when left out.' }),
-    mask: t.string({ description: 'Pattern in which each X becomes a random character.' }),
+    mask: t.string({
+      description: "Pattern in which each X becomes a random character; the account's own when left out.",
+    }),
     note: t.string({ description: '1 to 1000 characters, for yourself.' }),
   }),
 });
@@ -105,8 +117,9 @@ builder.mutationField('createLicenses', (t) =>
   t.field({
     ...rateLimited('licenseCreate'),
     type: CreateLicensesPayload,
+    nullable: true,
     description: 'Mints license keys. Errors: APP_NOT_FOUND, PRIVATE_MODE.',
-    args: { input: t.arg({ type: CreateLicensesInput, required: true }) },
+    args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'What to mint.' }) },
     resolve: async (_parent, args, { service }) => {
       const input = parseInput(createLicensesInput, args.input);
       const minted = await createLicenses({ ctx: service, input });
@@ -145,8 +158,15 @@ const BanLicensePayload = builder.objectRef<{ id: string }>('BanLicensePayload')
 builder.mutationField('banLicense', (t) =>
   t.field({
     type: BanLicensePayload,
+    nullable: true,
     description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN.',
-    args: { input: t.arg({ type: BanLicenseInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: BanLicenseInput,
+        required: true,
+        description: 'Which license, and what the ban covers.',
+      }),
+    },
     resolve: (_parent, { input: { id, ...ban } }, { service }) =>
       banLicense({ ctx: service, input: { id, ban: parseInput(banLicenseInput, ban) } }),
   }),

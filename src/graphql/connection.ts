@@ -1,0 +1,71 @@
+import type { ObjectRef } from '@pothos/core';
+import { encodeCursor } from '../services/page.ts';
+import type { Sliced } from '../services/slice.ts';
+import { builder } from './builder.ts';
+
+interface Row {
+  readonly id: string;
+}
+
+/** A list that is read as far as the document asks: its rows, its count, or both. */
+export interface Connection {
+  page(): Promise<Sliced<Row>>;
+  totalCount(): Promise<number>;
+}
+
+/** A connection that reads each part once, when it is first asked for. */
+export function createConnection({ page, totalCount }: Connection): Connection {
+  let asked: Promise<Sliced<Row>> | undefined;
+  return {
+    page: () => {
+      asked ??= page();
+      return asked;
+    },
+    totalCount,
+  };
+}
+
+type SchemaTypes = typeof builder.$inferSchemaTypes;
+
+/** A connection type of these nodes, with its edge type. Its cursors are those of REST's pages. */
+export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, things: string) {
+  const edge = builder.objectRef<Row>(`${name}Edge`).implement({
+    description: `One of the ${things}, and where it stands in the list.`,
+    fields: (t) => ({
+      cursor: t.string({
+        description: 'Pass it as after or before to go on from here. Opaque.',
+        resolve: ({ id }) => encodeCursor(id),
+      }),
+      node: t.field({ type: node, description: 'What it is.', resolve: (row) => row }),
+    }),
+  });
+  return builder.objectRef<Connection>(name).implement({
+    description: `A stretch of the ${things}, newest first.`,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        description: `The ${things} of this stretch.`,
+        resolve: async (connection) => [...(await connection.page()).rows],
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Where this stretch begins and ends, and what lies on either side.',
+        resolve: async (connection) => pageInfo(await connection.page()),
+      }),
+      totalCount: t.int({
+        description: `How many ${things} there are in the whole list.`,
+        resolve: (connection) => connection.totalCount(),
+      }),
+    }),
+  });
+}
+
+function pageInfo({ rows, hasNextPage, hasPreviousPage }: Sliced<Row>) {
+  const [first, last] = [rows.at(0), rows.at(-1)];
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    startCursor: first === undefined ? null : encodeCursor(first.id),
+    endCursor: last === undefined ? null : encodeCursor(last.id),
+  };
+}
