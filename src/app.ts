@@ -51,7 +51,8 @@ export function createApp({ config, services }: Deps): Hono<RestEnv> {
     });
     const last = cookies.at(-1);
     if (last !== undefined) response.headers.append('Set-Cookie', last);
-    return response;
+    // A new one, as this takes up the header fields that were set above.
+    return c.newResponse(response.body, response);
   });
   return app;
 }

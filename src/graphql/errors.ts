@@ -1,44 +1,73 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { ServiceError } from '../services/errors.ts';
+import { RateLimitedError, ServiceError } from '../services/errors.ts';
 import { isUnavailable } from '../services/unavailable.ts';
 import type { GraphqlContext } from './context.ts';
 
 /**
- * Gives every execution error a code, the same as in REST. What was not foreseen is logged, and tells its request id
- * and nothing else.
+ * Gives every error a code, the same as in REST, wherever it arose: reading the request, parsing, validation,
+ * execution. What was not foreseen is logged, and tells its request id and nothing else.
  */
-export const errorCodes: Plugin<GraphqlContext> = {
-  onExecute: ({ context }) => ({
-    onExecuteDone: ({ result, setResult }) => {
-      if (Symbol.asyncIterator in result || result.errors === undefined) return;
-      const errors = result.errors.map((error) => toClientError(error, context));
-      setResult({ ...(result as ExecutionResult), errors });
-    },
-  }),
+export const errorCodes: Plugin<object, GraphqlContext> = {
+  onResultProcess: ({ result, setResult, serverContext }) => {
+    if (Array.isArray(result) || Symbol.asyncIterator in result || result.errors === undefined) return;
+    setResult({ ...result, errors: result.errors.map((error) => toClientError(error, serverContext)) });
+  },
 };
 
 function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLError {
-  const cause = error.originalError;
-  if (cause === undefined || cause instanceof GraphQLError)
-    return withCode(error, error.message, 'BAD_REQUEST');
+  const cause = rootCause(error);
+  if (cause instanceof GraphQLError) {
+    const { code = 'BAD_REQUEST', http } = error.extensions;
+    return withExtensions(error, error.message, { code, ...(http !== undefined && { http }) });
+  }
+  if (cause instanceof RateLimitedError) return rateLimited(error, cause);
   if (cause instanceof ServiceError) {
-    return withCode(error, cause.message, cause.code, cause.issues && { issues: cause.issues });
+    const { message, code, issues } = cause;
+    return withExtensions(error, message, { code, ...(issues && { issues }) });
   }
+  if (cause instanceof RangeError && error.path === undefined) return tooDeep(error);
   const { log } = context.service.env;
+  const { requestId } = context;
   if (isUnavailable(cause)) {
-    log.error({ err: cause, requestId: context.requestId }, 'a part that requests need is away');
-    return withCode(error, 'The service cannot answer this now. Try again in a moment.', 'UNAVAILABLE');
+    log.error({ err: cause, requestId }, 'a part that requests need is away');
+    const message = 'The service cannot answer this now. Try again in a moment.';
+    return withExtensions(error, message, { code: 'UNAVAILABLE' });
   }
-  log.error({ err: cause, requestId: context.requestId }, 'request failed unexpectedly');
-  return withCode(error, 'Something went wrong here. It has been logged.', 'INTERNAL', {
-    requestId: context.requestId,
-  });
+  log.error({ err: cause, requestId }, 'request failed unexpectedly');
+  const message = 'Something went wrong here. It has been logged.';
+  return withExtensions(error, message, { code: 'INTERNAL', requestId });
 }
 
-const withCode = (error: GraphQLError, message: string, code: string, more?: Record<string, unknown>) =>
-  new GraphQLError(message, {
-    nodes: error.nodes,
-    path: error.path,
-    extensions: { code, ...error.extensions, ...more },
-  });
+function rootCause(error: GraphQLError): Error {
+  let cause: Error = error;
+  while (cause instanceof GraphQLError && cause.originalError !== undefined) cause = cause.originalError;
+  return cause;
+}
+
+/** Says when to come back, in the error and, as REST does, in the header fields of the answer. */
+function rateLimited(error: GraphQLError, { code, message, outcome }: RateLimitedError): GraphQLError {
+  const http = { headers: rateLimitHeaders(outcome) };
+  return withExtensions(error, message, { code, retryAfter: outcome.resetSeconds, http });
+}
+
+const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitedError['outcome']) => ({
+  'RateLimit-Limit': String(limit),
+  'RateLimit-Remaining': String(remaining),
+  'RateLimit-Reset': String(resetSeconds),
+  'Retry-After': String(resetSeconds),
+});
+
+/** Before execution, only a document that nests thousands of levels exhausts the stack. */
+const tooDeep = (error: GraphQLError) =>
+  withExtensions(error, 'The document is nested too deeply.', { code: 'BAD_REQUEST', http: { status: 400 } });
+
+/** The error under new words. `http` steers the answer's status and header fields, and is not part of it. */
+function withExtensions(
+  error: GraphQLError,
+  message: string,
+  extensions: Record<string, unknown>,
+): GraphQLError {
+  const { nodes, source, positions, path } = error;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+}

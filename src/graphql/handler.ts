@@ -4,6 +4,7 @@ import type { ServiceEnvironment } from '../services/context.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
 import { applyRateLimits } from './rate-limit.ts';
+import { requestParser } from './request-parser.ts';
 import { schema } from './schema.ts';
 
 const firstQuery = `# Welcome to Latchkey. Log in first, then look around:
@@ -38,7 +39,9 @@ export function createGraphqlHandler(
     graphiql: { title: 'Latchkey', defaultQuery: firstQuery, credentials: 'same-origin' },
     renderGraphiQL,
     maskedErrors: false,
-    plugins: [errorCodes],
+    // Yoga's own Response is one that neither Hono nor Node's fetch can take apart.
+    fetchAPI: { Response },
+    plugins: [requestParser, errorCodes],
   });
   return async (request, context) => yoga.fetch(request, context);
 }
