@@ -1,0 +1,28 @@
+import type { Prisma } from '../../db/client.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { defaultMask } from './mask.ts';
+
+/**
+ * Checks that the application is the developer's and that the server may mint; answers the mask to use.
+ * @throws {ServiceError} APP_NOT_FOUND, PRIVATE_MODE
+ */
+export async function requireMintable(
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  { applicationId, mask }: { readonly applicationId: string; readonly mask?: string | undefined },
+): Promise<string> {
+  // The lock keeps the application there until the commit, so that no key is minted for one being deleted.
+  const [account] = await transaction.$queryRaw<{ licenseMask: string | null; keyCreationMode: string }[]>`
+    SELECT developers.license_mask AS "licenseMask", developers.key_creation_mode::text AS "keyCreationMode"
+    FROM applications JOIN developers ON developers.id = applications.developer_id
+    WHERE applications.id = ${applicationId}::uuid AND applications.developer_id = ${developerId}::uuid
+    FOR KEY SHARE OF applications`;
+  if (account === undefined) throw applicationNotFound();
+  if (account.keyCreationMode === 'private') {
+    throw new ServiceError(
+      'PRIVATE_MODE',
+      'This account creates keys in private mode: make them in the browser and send their hashes to create-blind.',
+    );
+  }
+  return mask ?? account.licenseMask ?? defaultMask;
+}
