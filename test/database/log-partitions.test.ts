@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import {
+  dropExpiredLogPartitions,
+  ensureLogPartitions,
+  lowestId,
+  partitionOf,
+} from '../../src/db/log-partitions.ts';
+import { createTestDatabase, databaseKinds } from '../setup/database.ts';
+
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+/** A database whose partitions are those of a start at `now` alone. */
+async function databaseAt(kind: 'memory' | 'server', now: Date): Promise<Database> {
+  const database = await createTestDatabase(kind);
+  undo.push(database.close);
+  for (const name of await partitions(database)) {
+    if (name !== 'security_log_default') await database.pool.query(`DROP TABLE ${name}`);
+  }
+  await ensureLogPartitions(database.pool, now);
+  return database;
+}
+
+async function partitions({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+  const found = await pool.query<{ name: string }>(
+    `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'security_log'::regclass ORDER BY 1`,
+  );
+  return found.rows.map((row) => row.name);
+}
+
+async function developer({ prisma }: Database): Promise<string> {
+  const id = randomUUID();
+  await prisma.developer.create({
+    data: { id, email: id, emailNormalized: id, name: '', passwordHash: '$argon2id$' },
+  });
+  return id;
+}
+
+/** Logs an entry of that time and says which partition took it. */
+async function logAt({ pool }: Database, developerId: string, time: string): Promise<string> {
+  const entry = await pool.query<{ partition: string }>(
+    `INSERT INTO security_log (id, developer_id, event, metadata) VALUES ($1, $2, 'test', '{}')
+     RETURNING tableoid::regclass::text AS partition`,
+    [lowestId(Date.parse(time)).replace(/.{12}$/, randomUUID().slice(-12)), developerId],
+  );
+  return entry.rows[0]?.partition ?? 'none';
+}
+
+async function entries({ pool }: Database): Promise<string[]> {
+  const found = await pool.query<{ partition: string }>(
+    'SELECT tableoid::regclass::text AS partition FROM security_log ORDER BY 1',
+  );
+  return found.rows.map((row) => row.partition);
+}
+
+const now = new Date('2026-11-18T12:00:00Z');
+const weeks = ['20261109', '20261116', '20261123', '20261130', '20261207', '20261214'];
+const made = [...weeks.map((day) => `security_log_${day}`), 'security_log_default'];
+
+describe('the partition of a moment', () => {
+  it('is the week from Monday to Monday, UTC', () => {
+    for (const time of ['2026-11-16T00:00:00.000Z', '2026-11-22T23:59:59.999Z']) {
+      expect(partitionOf(Date.parse(time)).name).toBe('security_log_20261116');
+    }
+    expect(partitionOf(Date.parse('2026-11-23T00:00:00.000Z')).name).toBe('security_log_20261123');
+  });
+
+  it('begins at the lowest UUIDv7 of its first millisecond and ends where the next begins', () => {
+    const start = Date.parse('2026-11-16T00:00:00.000Z');
+    const partition = partitionOf(start);
+    expect(Number.parseInt(partition.from.replaceAll('-', '').slice(0, 12), 16)).toBe(start);
+    expect(partition.from).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-0000-0000-000000000000$/);
+    expect(partition.to).toBe(partitionOf(start, 1).from);
+  });
+});
+
+describe.each(databaseKinds)('log partitions on %s', (kind) => {
+  it('are made for last week and some weeks ahead, once', async () => {
+    const database = await databaseAt(kind, now);
+    expect(await partitions(database)).toEqual(made);
+    await ensureLogPartitions(database.pool, now);
+    expect(await partitions(database)).toEqual(made);
+  });
+
+  it('take the entries of their weeks, and the default one the rest', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    expect(await logAt(database, id, '2026-11-16T00:00:00.000Z')).toBe('security_log_20261116');
+    expect(await logAt(database, id, '2026-11-22T23:59:59.999Z')).toBe('security_log_20261116');
+    expect(await logAt(database, id, '2026-11-23T00:00:00.000Z')).toBe('security_log_20261123');
+    expect(await logAt(database, id, '2027-06-01T00:00:00.000Z')).toBe('security_log_default');
+  });
+
+  it('get the entries that the default partition took while theirs was missing', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    expect(await logAt(database, id, '2026-12-22T00:00:00Z')).toBe('security_log_default');
+    await ensureLogPartitions(database.pool, new Date('2026-12-16T00:00:00Z'));
+    expect(await entries(database)).toEqual(['security_log_20261221']);
+  });
+
+  it('cascade: deleting an account deletes its entries in every partition', async () => {
+    const database = await databaseAt(kind, now);
+    const [mine, theirs] = [await developer(database), await developer(database)];
+    for (const id of [mine, theirs]) {
+      await logAt(database, id, '2026-11-17T00:00:00Z');
+      await logAt(database, id, '2027-11-17T00:00:00Z');
+    }
+    await database.prisma.developer.delete({ where: { id: mine } });
+    expect(await entries(database)).toEqual(['security_log_20261116', 'security_log_default']);
+  });
+
+  it('are dropped when all of their entries are older than the retention, and not before', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    await logAt(database, id, '2026-11-10T00:00:00Z');
+    await logAt(database, id, '2026-11-17T00:00:00Z');
+    await logAt(database, id, '2020-01-01T00:00:00Z');
+    const days = 90;
+    const retained = (date: string) => new Date(Date.parse(date) + days * 24 * 60 * 60 * 1000);
+    const lastMillisecond = retained('2026-11-15T23:59:59.999Z');
+    expect(await dropExpiredLogPartitions(database.pool, lastMillisecond, days)).toEqual([]);
+    expect(await entries(database)).toEqual(['security_log_20261109', 'security_log_20261116']);
+    const next = retained('2026-11-16T00:00:00.000Z');
+    expect(await dropExpiredLogPartitions(database.pool, next, days)).toEqual(['security_log_20261109']);
+    expect(await entries(database)).toEqual(['security_log_20261116']);
+    expect(await partitions(database)).toEqual(made.slice(1));
+  });
+
+  it('are made once when several callers make them together', async () => {
+    const database = await databaseAt(kind, now);
+    const later = new Date('2027-02-01T00:00:00Z');
+    await Promise.all(Array.from({ length: 5 }, () => ensureLogPartitions(database.pool, later)));
+    expect(await partitions(database)).toHaveLength(made.length + 6);
+  });
+});
