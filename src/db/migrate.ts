@@ -1,30 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { pendingMigrations, readHistory } from './migration-history.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /** The key under which `prisma migrate` takes its advisory lock: theirs and ours exclude each other. */
 const advisoryLock = 72707369;
-
-/** As `prisma migrate` creates it, so that either continues the other's work. */
-const createHistory = `
-  CREATE TABLE IF NOT EXISTS _prisma_migrations (
-    id                  VARCHAR(36) PRIMARY KEY NOT NULL,
-    checksum            VARCHAR(64) NOT NULL,
-    finished_at         TIMESTAMPTZ,
-    migration_name      VARCHAR(255) NOT NULL,
-    logs                TEXT,
-    rolled_back_at      TIMESTAMPTZ,
-    started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
-    applied_steps_count INTEGER NOT NULL DEFAULT 0
-  )`;
-
-export interface Applied {
-  readonly migration_name: string;
-  readonly checksum: string;
-  readonly finished_at: Date | null;
-}
 
 /**
  * Brings the database up to this version's migrations, each in a transaction of its own.
@@ -53,57 +35,6 @@ export async function migrate(
     // A failed connection is closed, not reused: the lock is its session's and ends with it.
     client.release(failure);
   }
-}
-
-async function readHistory(client: pg.ClientBase): Promise<Applied[]> {
-  const found = await client.query<{ history: string | null }>(
-    `SELECT to_regclass('_prisma_migrations') AS history`,
-  );
-  if (found.rows[0]?.history === null) await client.query(createHistory);
-  const history = await client.query<Applied>(
-    `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
-     WHERE rolled_back_at IS NULL ORDER BY started_at`,
-  );
-  return history.rows;
-}
-
-/**
- * What is left to apply, given the database's history.
- * @throws {DatabaseStartError} when the history is not a beginning of ours
- */
-export function pendingMigrations(
-  migrations: readonly Migration[],
-  history: readonly Applied[],
-): Migration[] {
-  const ours = new Map(migrations.map((migration) => [migration.name, migration]));
-  for (const applied of history) {
-    const name = applied.migration_name;
-    const migration = ours.get(name);
-    if (migration === undefined) {
-      throw new DatabaseStartError(
-        'newer-database',
-        `The database has the migration "${name}", which this version does not know: a newer version has ` +
-          'opened it. Run that version or a later one, or restore a backup from before the upgrade.',
-      );
-    }
-    if (applied.finished_at === null) {
-      throw new DatabaseStartError(
-        'failed-migration',
-        `The migration "${name}" was started on this database and never finished. Look at its row in ` +
-          '_prisma_migrations, undo or complete what it did, then run ' +
-          `"prisma migrate resolve --rolled-back ${name}" (or --applied).`,
-      );
-    }
-    if (applied.checksum !== migration.checksum) {
-      throw new DatabaseStartError(
-        'changed-migration',
-        `The migration "${name}" was applied to this database with other contents than it has now. An applied ` +
-          'migration must never change: restore its file, and write a new migration instead.',
-      );
-    }
-  }
-  const done = new Set(history.map((applied) => applied.migration_name));
-  return migrations.filter((migration) => !done.has(migration.name));
 }
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {

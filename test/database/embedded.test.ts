@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { engineMajorVersion } from '../../src/db/embedded/data-directory.ts';
 import { DurableFiles } from '../../src/db/embedded/durable-files.ts';
 import { type Embedded, openEmbedded } from '../../src/db/embedded/embedded.ts';
-import { socketDirectoryPrefix } from '../../src/db/embedded/lock.ts';
+import { socketDirectoryPrefix } from '../../src/db/embedded/lock-file.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { createTestDatabase, ensureTemplate, silent } from '../setup/database.ts';
 import { openInProcess } from './fixtures/processes.ts';

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import {
-  dropExpiredLogPartitions,
-  ensureLogPartitions,
-  lowestId,
-  partitionOf,
-} from '../../src/db/log-partitions.ts';
+import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
+import { dropExpiredLogPartitions, ensureLogPartitions } from '../../src/db/log-partitions.ts';
 import { createTestDatabase, databaseKinds } from '../setup/database.ts';
 
 const undo: (() => Promise<unknown>)[] = [];

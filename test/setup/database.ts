@@ -19,10 +19,6 @@ export const serverUrl: string | null = process.env.TEST_DATABASE_URL ?? null;
 export const databaseKinds: readonly TestDatabaseKind[] =
   serverUrl === null ? ['memory'] : ['memory', 'server'];
 
-if (serverUrl === null) {
-  process.stderr.write('TEST_DATABASE_URL is unset: tests on a PostgreSQL server are left out.\n');
-}
-
 export const silent = createLogger('silent');
 
 /** A migrated, empty database of its own. Its `close` removes it. */

@@ -6,7 +6,8 @@ import type { Migration } from '../migrations.ts';
 import { createPool } from '../pool.ts';
 import { DatabaseStartError } from '../start-error.ts';
 import { damaged, makeDataDirectory, prepareFiles } from './data-directory.ts';
-import { type Lock, socketDirectoryPrefix, socketName, takeLock } from './lock.ts';
+import { type Lock, takeLock } from './lock.ts';
+import { socketDirectoryPrefix, socketName } from './lock-file.ts';
 import { findTemplate } from './template.ts';
 import { type DatabaseThread, startThread } from './thread.ts';
 

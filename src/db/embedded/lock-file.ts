@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { link, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { Owner } from './owner.ts';
+
+const lockName = /^postgres\.lock\.(\d{1,9})$/;
+
+const ownerSchema = z.object({
+  pid: z.number().int().positive(),
+  startTime: z.string().nullable(),
+  place: z.string(),
+  socketDirectory: z.string(),
+});
+
+/** When the lock was last touched; null when it is gone. */
+export async function touched(path: string): Promise<number | null> {
+  return stat(path).then(
+    (stats) => stats.mtimeMs,
+    () => null,
+  );
+}
+
+/** Links a finished file into place, so that no one ever reads half a lock. False when the name is taken. */
+export async function createExclusively(path: string, owner: Owner): Promise<boolean> {
+  const draft = join(dirname(path), `.postgres.lock.${randomUUID()}`);
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    await file
+      .writeFile(JSON.stringify(owner))
+      .then(() => file.sync())
+      .finally(() => file.close());
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Who holds a lock file, if that can be read. */
+export async function ownerOf(path: string): Promise<Owner | 'gone' | 'unreadable'> {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return (await touched(path)) === null ? 'gone' : 'unreadable';
+  try {
+    return ownerSchema.parse(JSON.parse(text));
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** Removes a dead owner's lock, and the socket that it left. */
+export async function removeStale(directory: string, number: number): Promise<void> {
+  const owner = await ownerOf(pathOf(directory, number));
+  if (typeof owner === 'object' && isSocketDirectory(owner.socketDirectory)) {
+    await rm(join(owner.socketDirectory, socketName), { force: true });
+    await rmdir(owner.socketDirectory).catch(() => undefined);
+  }
+  await rm(pathOf(directory, number), { force: true });
+}
+
+/** Numbers of the lock files in a directory. */
+export async function lockNumbers(directory: string): Promise<number[]> {
+  const names = await readdir(directory);
+  return names.flatMap((name) => lockName.exec(name)?.[1] ?? []).map(Number);
+}
+
+/** Path of a lock by its number. */
+export function pathOf(directory: string, number: number): string {
+  return join(directory, `postgres.lock.${number}`);
+}
+
+/** Beginning of the name of every socket directory, in the system's directory for temporary files. */
+export const socketDirectoryPrefix = join(tmpdir(), 'latchkey-');
+/** PostgreSQL's name for a Unix socket, which its clients look for. */
+export const socketName = '.s.PGSQL.5432';
+
+function isSocketDirectory(path: string): boolean {
+  return (
+    dirname(path) === dirname(socketDirectoryPrefix) &&
+    basename(path).startsWith(basename(socketDirectoryPrefix))
+  );
+}
