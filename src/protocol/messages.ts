@@ -9,7 +9,7 @@ import {
   sessionIdMaxLength,
   signatureBytes,
 } from './constants.ts';
-import { wellFormedText } from './text.ts';
+import { textOf, wellFormedText } from './text.ts';
 
 /** Codes of a sealed answer, in the order in which a request is judged (SPEC §10). */
 export const verdictCodes = [
@@ -51,7 +51,7 @@ export const plaintextErrorStatus = {
 } as const;
 export type PlaintextErrorCode = keyof typeof plaintextErrorStatus;
 
-const text = (most: number) => wellFormedText.min(1).max(most);
+const text = (most: number) => textOf({ min: 1, max: most });
 
 /** Canonical base64 of `least` to `most` bytes. The length is checked first, so that no long text is decoded. */
 const base64Of = (least: number, most: number = least) =>
@@ -162,7 +162,7 @@ export type InnerValidateRequest = z.infer<typeof innerValidateRequest>;
 
 export const innerRegisterRequest = innerHead.extend({
   username: z.string().regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -'),
-  password: wellFormedText.min(8).max(128),
+  password: textOf({ min: 8, max: 128 }),
   email: z.email().max(254).optional(),
   licenseKey: licenseKey.optional(),
   hwid,

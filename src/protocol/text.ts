@@ -11,5 +11,15 @@ export function isWellFormedText(text: string): boolean {
   return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 }
 
-/** A string that every part of the service can carry. Lengths count UTF-16 code units, as JSON escapes do. */
+/** A string that every part of the service can carry. */
 export const wellFormedText = z.string().refine(isWellFormedText, 'must not contain NUL or a lone surrogate');
+
+/**
+ * A well-formed text of `min` to `max` UTF-16 code units (SPEC §1). The library's own bounds count code points, of
+ * which a text never has more than units: its `max` alone would let twice as much through.
+ */
+export const textOf = ({ min, max }: { min: number; max: number }) =>
+  wellFormedText
+    .min(min)
+    .max(max)
+    .refine((text) => text.length <= max, `must be at most ${max} UTF-16 code units`);

@@ -1,13 +1,13 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { canonicalIp } from '../lib/ip.ts';
-import { wellFormedText } from '../protocol/text.ts';
+import { textOf } from '../protocol/text.ts';
 
 /**
  * A string of `min` to `max` UTF-16 units that PostgreSQL and canonical JSON can carry: no NUL, no lone surrogate.
  * Input is refused, never repaired.
  */
-export const text = ({ min, max }: { min: number; max: number }) => wellFormedText.min(min).max(max);
+export const text = textOf;
 
 /** A name that shows: not empty, not only white space. */
 export const displayName = text({ min: 1, max: 100 }).refine((value) => value.trim() !== '', {
