@@ -20,6 +20,8 @@ export interface TestServer {
   readonly deps: Deps;
   /** Every line that the service logged. */
   readonly logLines: readonly string[];
+  /** What names its database and secret, for another instance beside it. */
+  readonly databaseEnv: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -31,10 +33,15 @@ export interface TestServerOptions {
   /** Environment variables beside those of the harness. */
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: 'memory' | 'server';
+  /** Another instance on the database server of this one, which must outlive it. */
+  readonly beside?: TestServer;
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const database = await freshDatabase(options.database ?? databaseKind());
+  const database =
+    options.beside === undefined
+      ? await freshDatabase(options.database ?? databaseKind())
+      : { env: options.beside.databaseEnv, drop: async () => undefined };
   const clock = createSteppableClock();
   const logLines: string[] = [];
   const log = createLogger(
@@ -56,6 +63,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     clock,
     deps,
     logLines,
+    databaseEnv: database.env,
     close: async () => {
       if ('closeAllConnections' in server) server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
