@@ -103,6 +103,14 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
     expect(answers.every(Boolean)).toBe(true);
   });
 
+  it.skipIf(kind === 'server')(
+    'share one connection, however much waits: the engine has one session',
+    async () => {
+      await Promise.all(Array.from({ length: 20 }, () => database.pool.query('SELECT 1')));
+      expect(database.pool.totalCount).toBe(1);
+    },
+  );
+
   it('go on after a query that fails', async () => {
     await expect(database.pool.query('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
     await expect(database.pool.query('SELEC 1')).rejects.toMatchObject({ code: '42601' });
