@@ -1,7 +1,13 @@
+import { z } from 'zod';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { findOwnApplication } from '../../services/application/find-own.ts';
-import { type MessageKey, resolveMessages } from '../../services/application/messages.ts';
+import {
+  type MessageKey,
+  resolveMessages,
+  responseMessageKey,
+  responseMessageText,
+} from '../../services/application/messages.ts';
 import { type SdkHint, sdkHint } from '../../services/application/sdk-hint.ts';
 import {
   settingsNotEmpty,
@@ -199,12 +205,11 @@ builder.mutationFields((t) => ({
         description: 'Which application, and what to change.',
       }),
     },
-    resolve: (_parent, { input: { id, responseMessages, ...rest } }, { service }) => {
-      const overrides =
-        responseMessages && Object.fromEntries(responseMessages.map(({ key, text }) => [key, text]));
-      const settings = parseInput(settingsInput, { ...rest, responseMessages: overrides ?? null });
-      return updateApplicationSettings({ ctx: service, input: { id, settings } });
-    },
+    resolve: (_parent, { input: { id, ...settings } }, { service }) =>
+      updateApplicationSettings({
+        ctx: service,
+        input: { id, settings: parseInput(settingsInput, settings) },
+      }),
   }),
   deleteApplication: t.field({
     type: DeleteApplicationPayload,
@@ -220,7 +225,18 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-const settingsInput = updateApplicationSettingsInput.refine(
-  settingsNotEmpty,
-  'must have at least one of the settings',
-);
+/** GraphQL has no maps: a list in which each key may stand once. */
+const messageList = z
+  .array(z.object({ key: responseMessageKey, text: responseMessageText }))
+  .transform((messages, context): Partial<Record<MessageKey, string>> => {
+    const texts = new Map<MessageKey, string>();
+    for (const [index, { key, text }] of messages.entries()) {
+      if (texts.has(key)) context.addIssue({ code: 'custom', path: [index, 'key'], message: 'stands twice' });
+      texts.set(key, text);
+    }
+    return Object.fromEntries(texts);
+  });
+
+const settingsInput = updateApplicationSettingsInput
+  .extend({ responseMessages: messageList.optional() })
+  .refine(settingsNotEmpty, 'must have at least one of the settings');

@@ -25,8 +25,11 @@ export type ResponseMessages = Readonly<Record<MessageKey, string>>;
 
 const messageKeys = Object.keys(defaultMessages) as MessageKey[];
 
+export const responseMessageKey = z.enum(messageKeys);
+export const responseMessageText = text({ min: 1, max: 500 });
+
 /** Overrides as a developer sends them: some of the keys, no other. */
-export const messageOverrides = z.partialRecord(z.enum(messageKeys), text({ min: 1, max: 500 }));
+export const messageOverrides = z.partialRecord(responseMessageKey, responseMessageText);
 
 /** The full map: defaults under the stored overrides. A stored key that is no longer editable is passed over. */
 export function resolveMessages(stored: unknown): ResponseMessages {
