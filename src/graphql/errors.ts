@@ -1,5 +1,5 @@
-import { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { GraphQLError } from 'graphql';
+import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { RateLimitedError, ServiceError } from '../services/errors.ts';
 import { isUnavailable } from '../services/unavailable.ts';
 import type { GraphqlContext } from './context.ts';
@@ -17,7 +17,7 @@ export const errorCodes: Plugin<object, GraphqlContext> = {
 
 function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLError {
   const cause = rootCause(error);
-  if (cause instanceof GraphQLError) {
+  if (cause === undefined) {
     const { code = 'BAD_REQUEST', http } = error.extensions;
     return withExtensions(error, error.message, { code, ...(http !== undefined && { http }) });
   }
@@ -39,11 +39,14 @@ function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLErr
   return withExtensions(error, message, { code: 'INTERNAL', requestId });
 }
 
-function rootCause(error: GraphQLError): Error {
-  let cause: Error = error;
-  while (cause instanceof GraphQLError && cause.originalError !== undefined) cause = cause.originalError;
-  return cause;
+/** What was thrown, under what GraphQL wrapped around it; undefined for an error that is GraphQL's own. */
+function rootCause(error: GraphQLError): Error | undefined {
+  const cause = error.originalError;
+  return cause !== undefined && isGraphQLError(cause) ? rootCause(cause) : cause;
 }
+
+/** By its name: a program can hold two copies of the graphql package, one a module system. */
+const isGraphQLError = (error: Error): error is GraphQLError => error.name === 'GraphQLError';
 
 /** Says when to come back, in the error and, as REST does, in the header fields of the answer. */
 function rateLimited(error: GraphQLError, { code, message, outcome }: RateLimitedError): GraphQLError {
@@ -69,5 +72,5 @@ function withExtensions(
   extensions: Record<string, unknown>,
 ): GraphQLError {
   const { nodes, source, positions, path } = error;
-  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+  return createGraphQLError(message, { nodes, source, positions, path, extensions });
 }

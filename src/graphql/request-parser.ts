@@ -1,5 +1,4 @@
-import { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { createGraphQLError, type Plugin } from 'graphql-yoga';
 
 /**
  * Reads the request where Yoga's own parsers answer without a body, with the parser's words, or with 500. The root
@@ -29,5 +28,5 @@ export const requestParser: Plugin = {
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;
 
 const refuse = (message: string) => (): never => {
-  throw new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+  throw createGraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 };
