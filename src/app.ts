@@ -7,10 +7,11 @@ import { answerError, answerNotFound } from './rest/errors.ts';
 import { identify } from './rest/middleware/authenticate.ts';
 import { clientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
+import { limitBody } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
-import { createRestApp, limitBody } from './rest/rest-app.ts';
+import { createRestApp } from './rest/rest-app.ts';
 
 /** The largest GraphQL request, in bytes. */
 const largestGraphqlBody = 1024 * 1024;

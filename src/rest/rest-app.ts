@@ -1,6 +1,5 @@
-import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
 import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
+import { limitBody } from './middleware/limit-body.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
 import { createRouter } from './route.ts';
@@ -14,15 +13,6 @@ import { sealedRoutes } from './sealed/routes.ts';
 const largestBody = 8 * 1024 * 1024;
 /** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
 const largestSealedBody = 64 * 1024;
-
-/** Refuses a larger body before anything reads it. */
-export const limitBody = (maxSize: number) =>
-  bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new HTTPException(413);
-    },
-  });
 
 /** Everything under `/api/v1`. */
 export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
