@@ -157,7 +157,7 @@ function refused(field: Field): string[] {
         ...brokenText,
         ...(field.emptyIsFine ? [] : ['""']),
         literal('x'.repeat(field.most + 1)),
-        literal('💥'.repeat(field.most + 1)),
+        literal('💥'.repeat(field.most / 2 + 1)),
         literal('x'.repeat(1_000_000)),
       ];
     case 'integer':

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ApiAnswer, randomIp } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { sendRaw } from './support.ts';
+
+/** What the service takes for the client's address: as its log keeps it, and as its limits count it. */
+
+const password = 'correct horse battery';
+let accounts = 0;
+
+async function ask(server: TestServer, forwarded: string | null, path = '/api/v1/auth/login', body = '{}') {
+  return sendRaw(server, {
+    method: 'POST',
+    path,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(forwarded !== null && { 'X-Forwarded-For': forwarded }),
+    },
+    body,
+  });
+}
+
+/** The address that the log has of a registration that came with this header. */
+async function loggedAddress(server: TestServer, forwarded: string | null): Promise<string | null> {
+  const email = `address${++accounts}@example.com`;
+  const body = JSON.stringify({ email, password, name: 'Ada' });
+  const answer = await ask(server, forwarded, '/api/v1/auth/register', body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  const { prisma } = server.deps.services.database;
+  const entry = await prisma.securityLogEntry.findFirstOrThrow({
+    where: { developer: { email }, event: 'developer_registered' },
+  });
+  return entry.ip;
+}
+
+const remaining = (answer: ApiAnswer) => Number(answer.headers.get('RateLimit-Remaining'));
+
+/** Whether two clients draw on one bucket. */
+async function shareBucket(server: TestServer, first: string | null, second: string | null) {
+  const before = remaining(await ask(server, first));
+  const between = remaining(await ask(server, second));
+  const after = remaining(await ask(server, first));
+  return between === before - 1 && after === before - 2;
+}
+
+const env = { RATE_LIMITS: 'auth=100000' };
+
+describe('with TRUST_PROXY 0', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { ...env, TRUST_PROXY: '0' } });
+  });
+  afterAll(() => server.close());
+
+  test.each([null, '203.0.113.1', '203.0.113.1, 203.0.113.2', 'rubbish', '', '::1'])(
+    'X-Forwarded-For %j changes nothing',
+    async (forwarded) => {
+      expect(await loggedAddress(server, forwarded)).toBe('127.0.0.1');
+      expect(await shareBucket(server, null, forwarded)).toBe(true);
+    },
+  );
+
+  test('no other header does either', async () => {
+    const email = 'headers@example.com';
+    const answer = await sendRaw(server, {
+      method: 'POST',
+      path: '/api/v1/auth/register',
+      headers: {
+        'Content-Type': 'application/json',
+        Forwarded: 'for=203.0.113.1',
+        'X-Real-IP': '203.0.113.1',
+        'CF-Connecting-IP': '203.0.113.1',
+        'True-Client-IP': '203.0.113.1',
+        'X-Client-IP': '203.0.113.1',
+      },
+      body: JSON.stringify({ email, password, name: 'Ada' }),
+    });
+    expect(answer.status).toBe(201);
+    const entry = await server.deps.services.database.prisma.securityLogEntry.findFirstOrThrow({
+      where: { developer: { email } },
+    });
+    expect(entry.ip).toBe('127.0.0.1');
+  });
+});
+
+describe('with TRUST_PROXY 1', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { ...env, TRUST_PROXY: '1' } });
+  });
+  afterAll(() => server.close());
+
+  test.each<[forwarded: string | null, ip: string]>([
+    [null, '127.0.0.1'],
+    ['203.0.113.1', '203.0.113.1'],
+    ['198.51.100.9, 203.0.113.1', '203.0.113.1'],
+    ['198.51.100.9,203.0.113.1', '203.0.113.1'],
+    ['rubbish, , 203.0.113.1 ', '203.0.113.1'],
+    ['::ffff:203.0.113.1', '203.0.113.1'],
+    ['::FFFF:CB00:7101', '203.0.113.1'],
+    ['2001:DB8:0:0::0001', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('%j is %s', async (forwarded, ip) => {
+    expect(await loggedAddress(server, forwarded)).toBe(ip);
+  });
+
+  test('what a client writes in front of its address buys no bucket', async () => {
+    const ip = randomIp();
+    for (const spoofed of ['198.51.100.1', '127.0.0.1', '::1', 'rubbish', '']) {
+      expect(await shareBucket(server, ip, `${spoofed}, ${ip}`)).toBe(true);
+    }
+    expect(await shareBucket(server, ip, `${ip}, ${randomIp()}`)).toBe(false);
+  });
+
+  test('one IPv6 subscriber is one client: the /64', async () => {
+    const network = `2001:db8:${Math.floor(Math.random() * 0xffff).toString(16)}:1`;
+    expect(await shareBucket(server, `${network}::1`, `${network}:ffff:ffff:ffff:ffff`)).toBe(true);
+    expect(await shareBucket(server, `${network}::1`, `${network.slice(0, -1)}2::1`)).toBe(false);
+  });
+
+  test('an IPv4 address is the same client mapped into IPv6, and its neighbour is another', async () => {
+    expect(await shareBucket(server, '198.51.100.20', '::ffff:198.51.100.20')).toBe(true);
+    expect(await shareBucket(server, '198.51.100.20', '::ffff:c633:6414')).toBe(true);
+    expect(await shareBucket(server, '::ffff:198.51.100.21', '::ffff:198.51.100.22')).toBe(false);
+  });
+
+  test('what is no address is one client, however it is written', async () => {
+    expect(await shareBucket(server, 'rubbish', 'other rubbish')).toBe(true);
+    expect(await shareBucket(server, 'rubbish', 'unknown')).toBe(true);
+    expect(await loggedAddress(server, 'rubbish')).toBe('0.0.0.0');
+  });
+});
+
+describe('with TRUST_PROXY 3', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { ...env, TRUST_PROXY: '3' } });
+  });
+  afterAll(() => server.close());
+
+  test.each<[forwarded: string | null, ip: string]>([
+    ['203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
+    ['198.51.100.9, 203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
+    ['a, b, c, d, 203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
+    // Fewer hops than proxies: the request came past one of them, and only the socket is known.
+    ['203.0.113.1, 10.0.0.1', '127.0.0.1'],
+    [null, '127.0.0.1'],
+  ])('%j is %s', async (forwarded, ip) => {
+    expect(await loggedAddress(server, forwarded)).toBe(ip);
+  });
+
+  test('the spoofed left part changes nothing', async () => {
+    const seen = `${randomIp()}, 10.0.0.1, 10.0.0.2`;
+    expect(await shareBucket(server, seen, `198.51.100.1, ${seen}`)).toBe(true);
+    expect(await shareBucket(server, seen, `${randomIp()}, 10.0.0.1, 10.0.0.2`)).toBe(false);
+  });
+});
