@@ -1,0 +1,222 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readAnswer } from '../setup/graphql-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { LoginDocument, MeDocument } from './generated/graphql.ts';
+import {
+  createApiKey,
+  createGraphqlWorld,
+  expectBadRequest,
+  expectRefused,
+  type GraphqlWorld,
+  noLimits,
+  visitor,
+  whoAmI,
+} from './support.ts';
+
+let server: TestServer;
+let world: GraphqlWorld;
+beforeAll(async () => {
+  server = await startTestServer({ env: noLimits });
+  world = await createGraphqlWorld(server);
+});
+afterAll(() => server.close());
+
+const failing = 'mutation { deleteApplication(input: { id: "x" }) { deletedApplicationId } }';
+const asGet = (parameters: Record<string, string>) => `/graphql?${new URLSearchParams(parameters)}`;
+
+describe('status codes', () => {
+  const media = { json: 'application/json', graphql: 'application/graphql-response+json' };
+  test.each([
+    ['a success', '{ __typename }', { json: 200, graphql: 200 }],
+    ['an error in execution', failing, { json: 200, graphql: 200 }],
+    ['a document that does not parse', '{', { json: 200, graphql: 400 }],
+    ['a document that is not valid', '{ nope }', { json: 200, graphql: 400 }],
+    ['no document', '', { json: 200, graphql: 400 }],
+  ])('of %s are those of GraphQL over HTTP for each media type', async (_what, query, statuses) => {
+    for (const type of ['json', 'graphql'] as const) {
+      const client = world.client.with({ headers: { Accept: media[type] } });
+      const answer = readAnswer(await client.post('/graphql', { query }));
+      expect(answer.status, type).toBe(statuses[type]);
+      expect(answer.headers.get('content-type')).toBe(`${media[type]}; charset=utf-8`);
+    }
+  });
+
+  test('and codes of what is refused before execution', async () => {
+    expectBadRequest(await world.graphql.ask('{'), 'GRAPHQL_PARSE_FAILED');
+    expectBadRequest(await world.graphql.ask('{ nope }'), 'GRAPHQL_VALIDATION_FAILED');
+    expectBadRequest(await world.graphql.ask(''), 'GRAPHQL_PARSE_FAILED');
+    expectBadRequest(readAnswer(await world.client.post('/graphql', {})), 'BAD_REQUEST');
+    expectBadRequest(await world.graphql.ask('subscription { me }'), 'GRAPHQL_VALIDATION_FAILED');
+  });
+});
+
+test('answers carry the header fields of the service', async () => {
+  for (const answer of [
+    await world.client.post('/graphql', { query: '{ me { id } }' }),
+    await world.client.post('/graphql', { query: failing }),
+    await world.client.post('/graphql', { query: '{' }),
+    await world.client.with({ headers: { Accept: 'text/html' } }).get('/graphql'),
+  ]) {
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+describe('GET', () => {
+  test('answers queries', async () => {
+    const query = 'query ($first: Int) { me { id applications(first: $first) { totalCount } } }';
+    const answer = readAnswer(await world.client.get(asGet({ query, variables: '{"first":1}' })));
+    expect(answer.data).toEqual({
+      me: { id: world.developer.id, applications: { totalCount: expect.any(Number) } },
+    });
+  });
+
+  test('refuses mutations, and does nothing', async () => {
+    const { id } = await world.createApplication();
+    const query = `mutation { deleteApplication(input: { id: "${id}" }) { deletedApplicationId } }`;
+    const answer = readAnswer(await world.client.get(asGet({ query })));
+    expectBadRequest(answer, 'BAD_REQUEST', 405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    const named = `query A { __typename } ${query.replace('mutation', 'mutation B')}`;
+    const second = readAnswer(await world.client.get(asGet({ query: named, operationName: 'B' })));
+    expectBadRequest(second, 'BAD_REQUEST', 405);
+    expect((await world.client.get(`/api/v1/apps/${id}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['variables that are no JSON', { query: '{ __typename }', variables: '{' }, 'BAD_REQUEST', 400],
+    ['extensions that are no JSON', { query: '{ __typename }', extensions: '{' }, 'BAD_REQUEST', 400],
+    ['variables that are a number', { query: '{ __typename }', variables: '5' }, 'BAD_REQUEST', 400],
+    ['a document that does not parse', { query: '{' }, 'GRAPHQL_PARSE_FAILED', 200],
+    ['nothing', {}, 'BAD_REQUEST', 200],
+  ])('refuses %s', async (_what, parameters, code, status) => {
+    expectBadRequest(readAnswer(await world.client.get(asGet(parameters))), code, status);
+  });
+});
+
+test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])('%s is no fault of the service', async (method) => {
+  const body = method === 'PUT' || method === 'PATCH' ? { query: '{ __typename }' } : undefined;
+  expect((await world.client.send(method, '/graphql', body)).status).toBeLessThan(500);
+});
+
+describe('a request with a cookie', () => {
+  const query = '{ __typename }';
+
+  test.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'https://localhost'])(
+    'from %s is refused with 403 and does nothing',
+    async (origin) => {
+      const client = world.client.with({ headers: { Origin: origin } });
+      const { id } = await world.createApplication();
+      for (const text of [
+        query,
+        `mutation { deleteApplication(input: { id: "${id}" }) { deletedApplicationId } }`,
+      ]) {
+        const answer = await client.post('/graphql', { query: text });
+        expect(answer).toMatchObject({ status: 403, body: { success: false, code: 'FORBIDDEN' } });
+      }
+      expect((await world.client.get(`/api/v1/apps/${id}`)).status).toBe(200);
+    },
+  );
+
+  test('from no page, or from the page that the service serves, is answered', async () => {
+    expect(await whoAmI(world.graphql)).toBe(world.developer.id);
+    const here = world.graphql.with({ headers: { Origin: new URL(server.baseUrl).origin } });
+    expect(await whoAmI(here)).toBe(world.developer.id);
+  });
+
+  test('is what the guard is about: with an API key any page may ask', async () => {
+    const { apiKey } = await createApiKey(world.client);
+    const client = visitor(server).with({ bearer: apiKey, headers: { Origin: 'https://evil.example' } });
+    expect(await whoAmI(client)).toBe(world.developer.id);
+  });
+
+  test('is answered to allowed origins with their header fields, and to others without', async () => {
+    const origin = 'https://dash.example.com';
+    const open = await startTestServer({ env: { ...noLimits, CORS_ORIGINS: origin } });
+    try {
+      const { graphql, developer } = await createGraphqlWorld(open);
+      const answer = await graphql.with({ headers: { Origin: origin } }).request(MeDocument);
+      expect(answer.data?.me?.id).toBe(developer.id);
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+      const login = await visitor(open)
+        .with({ headers: { Origin: origin } })
+        .request(LoginDocument, { input: { email: developer.email, password: developer.password } });
+      expect(login.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(login.headers.getSetCookie()).toHaveLength(1);
+      const foreign = visitor(open).with({ headers: { Origin: 'https://evil.example' } });
+      const refused = await foreign.request(MeDocument);
+      expectRefused(refused, 'UNAUTHENTICATED');
+      expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe('introspection', () => {
+  test('tells the schema to anyone, with its descriptions', async () => {
+    const answer = await visitor(server).ask(
+      '{ __schema { types { name description } queryType { name } } }',
+    );
+    const { __schema } = z
+      .object({
+        __schema: z.object({ types: z.array(z.object({ name: z.string(), description: z.string() })) }),
+      })
+      .parse(answer.data);
+    expect(__schema.types.map(({ name }) => name)).toContain('License');
+  });
+});
+
+describe('GraphiQL', () => {
+  const page = async () => {
+    const answer = await visitor(server)
+      .api.with({ headers: { Accept: 'text/html' } })
+      .get('/graphql');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    return z.string().parse(answer.body);
+  };
+
+  test('loads nothing from another host', async () => {
+    const html = await page();
+    const markup = html.replaceAll(/<(script|style)\b([^>]*)>.*?<\/\1>/gs, '<$1$2></$1>');
+    const sources = [...markup.matchAll(/\b(?:src|href|action|data)\s*=\s*["']?([^"'\s>]*)/gi)].map(
+      ([, url]) => url,
+    );
+    expect(sources.length).toBeGreaterThan(0);
+    expect(sources.filter((url) => !url?.startsWith('data:') && /^(?:\w+:)?\/\//.test(url ?? ''))).toEqual(
+      [],
+    );
+    expect(markup).not.toMatch(/<(?:iframe|object|embed|base)\b/i);
+    for (const style of html.matchAll(/<style\b[^>]*>(.*?)<\/style>/gs)) {
+      expect(style[1]).not.toMatch(/@import|url\(\s*["']?(?:https?:)?\/\//i);
+    }
+    expect(html).not.toMatch(/\bimport\s*\(\s*["'`]https?:|import\s[^;]{0,200}?from\s*["']https?:/);
+    expect(html).not.toMatch(/importScripts\(\s*["'`]https?:/);
+  });
+
+  test('opens with a query that the schema answers', async () => {
+    const options = /renderYogaGraphiQL\(\s*[^,]+,\s*(\{.*\}),?\s*\);\s*<\/script>/s.exec(await page())?.[1];
+    const { defaultQuery, title } = z
+      .object({ defaultQuery: z.string(), title: z.literal('Latchkey') })
+      .parse(JSON.parse(options ?? '{}'));
+    expect(title).toBe('Latchkey');
+    const committed = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
+    expect(validate(buildSchema(committed), parse(defaultQuery))).toEqual([]);
+    const hint = /^# *(mutation .*)$/m.exec(defaultQuery)?.[1] ?? '';
+    expect(validate(buildSchema(committed), parse(hint))).toEqual([]);
+    const answer = await world.graphql.ask(defaultQuery);
+    expect(answer.errors).toEqual([]);
+    expect(answer.data).toMatchObject({ me: { email: world.developer.email } });
+  });
+
+  test('is for browsers: a program that asks for no page gets none', async () => {
+    const answer = readAnswer(await visitor(server).api.get('/graphql'));
+    expectBadRequest(answer, 'BAD_REQUEST');
+  });
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { randomIp } from '../setup/api-client.ts';
+import type { GraphqlAnswer } from '../setup/graphql-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { CreateLicensesDocument, LoginDocument, MeDocument, RegisterDocument } from './generated/graphql.ts';
+import { createGraphqlWorld, visitor } from './support.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const input = { email: 'nobody@example.com', password: 'not the password' };
+
+/** One document with so many logins. */
+const logins = (amount: number) =>
+  `mutation ($input: LoginInput!) {
+    ${Array.from({ length: amount }, (_, index) => `login${index}: login(input: $input) { developer { id } }`).join('\n')}
+  }`;
+
+/** How often each code came. */
+function tally(answer: GraphqlAnswer<unknown>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const code of answer.codes) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}
+
+const limited = z.strictObject({ code: z.literal('RATE_LIMITED'), retryAfter: z.int().min(1).max(60) });
+
+describe('the auth bucket', () => {
+  test('gives one point to every aliased login of a document', async () => {
+    const answer = await visitor(server).ask(logins(25), { input });
+    expect(tally(answer)).toEqual({ INVALID_CREDENTIALS: 20, RATE_LIMITED: 5 });
+    expect(answer.errors.slice(20).map((error) => error.path)).toEqual(
+      [20, 21, 22, 23, 24].map((index) => [`login${index}`]),
+    );
+  });
+
+  test('is one for GraphQL and REST, and for register and login', async () => {
+    const client = visitor(server);
+    const codes: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      codes.push(...(await client.ask(logins(3), { input })).codes);
+      const rest = await client.api.post('/api/v1/auth/login', input);
+      codes.push(z.object({ code: z.string() }).parse(rest.body).code);
+      codes.push(
+        ...(await client.request(RegisterDocument, { input: { ...input, email: '', name: '' } })).codes,
+      );
+    }
+    expect(codes).toHaveLength(20);
+    expect(codes).not.toContain('RATE_LIMITED');
+    expect((await client.request(LoginDocument, { input })).codes).toEqual(['RATE_LIMITED']);
+    expect((await client.api.post('/api/v1/auth/login', input)).status).toBe(429);
+    expect((await client.request(RegisterDocument, { input: { ...input, name: 'Ada' } })).codes).toEqual([
+      'RATE_LIMITED',
+    ]);
+  });
+
+  test('is counted by address', async () => {
+    const client = visitor(server);
+    await client.ask(logins(20), { input });
+    expect((await client.request(LoginDocument, { input })).codes).toEqual(['RATE_LIMITED']);
+    const elsewhere = client.with({ ip: randomIp() });
+    expect((await elsewhere.request(LoginDocument, { input })).codes).toEqual(['INVALID_CREDENTIALS']);
+  });
+
+  test('is not drawn on by a document that is not executed, nor by other fields', async () => {
+    const client = visitor(server);
+    await client.ask(logins(30), { input: { email: 5 } });
+    await client.ask(`${logins(30)} garbage`, { input });
+    for (let index = 0; index < 3; index++) await client.request(MeDocument);
+    expect(tally(await client.ask(logins(21), { input }))).toEqual({
+      INVALID_CREDENTIALS: 20,
+      RATE_LIMITED: 1,
+    });
+  });
+
+  test('draws for fields behind fragments and directives as they are executed', async () => {
+    const document = `mutation ($input: LoginInput!) {
+      ...Logins
+      ... on Mutation { c: login(input: $input) { developer { id } } }
+      d: login(input: $input) @skip(if: true) { developer { id } }
+    }
+    fragment Logins on Mutation {
+      a: login(input: $input) { developer { id } }
+      b: login(input: $input) { developer { id } }
+    }`;
+    const client = visitor(server);
+    expect(tally(await client.ask(document, { input }))).toEqual({ INVALID_CREDENTIALS: 3 });
+    expect(tally(await client.ask(logins(18), { input }))).toEqual({
+      INVALID_CREDENTIALS: 17,
+      RATE_LIMITED: 1,
+    });
+  });
+
+  test('says when the next request is welcome, in the error and in the header fields', async () => {
+    const client = visitor(server);
+    const answer = await client.ask(logins(21), { input });
+    expect(answer.status).toBe(200);
+    const { retryAfter } = limited.parse(answer.errors[20]?.extensions);
+    expect(answer.errors[20]?.message).toContain(`${retryAfter} s`);
+    expect(answer.headers.get('retry-after')).toBe(String(retryAfter));
+    expect(answer.headers.get('ratelimit-limit')).toBe('20');
+    expect(answer.headers.get('ratelimit-remaining')).toBe('0');
+    expect(answer.headers.get('ratelimit-reset')).toBe(String(retryAfter));
+  });
+});
+
+describe('the licenseCreate bucket', () => {
+  test('is one for GraphQL and REST, and mints nothing beyond the limit', async () => {
+    const { graphql, createApplication } = await createGraphqlWorld(server);
+    const { id: applicationId } = await createApplication();
+    const mint = { applicationId, amount: 1, durationSeconds: 0 };
+    const aliases = Array.from(
+      { length: 28 },
+      (_, index) => `m${index}: createLicenses(input: $input) { warning }`,
+    );
+    const most = await graphql.ask(`mutation ($input: CreateLicensesInput!) { ${aliases.join('\n')} }`, {
+      input: mint,
+    });
+    expect(most.errors).toEqual([]);
+    expect((await graphql.api.post('/api/v1/licenses/create', mint)).status).toBe(201);
+    expect((await graphql.request(CreateLicensesDocument, { input: mint })).errors).toEqual([]);
+    const over = await graphql.request(CreateLicensesDocument, { input: mint });
+    limited.parse(over.errors[0]?.extensions);
+    expect(over.data).toEqual({ createLicenses: null });
+    expect((await graphql.api.post('/api/v1/licenses/create', mint)).status).toBe(429);
+    expect(await server.deps.services.database.prisma.license.count({ where: { applicationId } })).toBe(30);
+  });
+});
+
+describe('failed bearer attempts', () => {
+  test('are counted over both transports, and refused before GraphQL in the shape of REST', async () => {
+    const client = visitor(server).with({ bearer: `service_live_${'a'.repeat(43)}` });
+    for (let round = 0; round < 15; round++) {
+      expect((await client.request(MeDocument)).codes).toEqual(['UNAUTHENTICATED']);
+      expect((await client.api.get('/api/v1/auth/me')).status).toBe(401);
+    }
+    const answer = await client.api.post('/graphql', { query: '{ me { id } }' });
+    expect(answer).toMatchObject({ status: 429, body: { success: false, code: 'RATE_LIMITED' } });
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+});
+
+test('limits follow the configuration', async () => {
+  const strict = await startTestServer({ env: { RATE_LIMITS: 'auth=2' } });
+  try {
+    const answer = await visitor(strict).ask(logins(4), { input });
+    expect(tally(answer)).toEqual({ INVALID_CREDENTIALS: 2, RATE_LIMITED: 2 });
+    expect(answer.headers.get('ratelimit-limit')).toBe('2');
+  } finally {
+    await strict.close();
+  }
+});
