@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiClient } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type World } from '../setup/world.ts';
+import { apiKeyAnswer, expectFailure, expectSuccess } from './support.ts';
+
+/** Cross-site requests: which pages may use the cookie, and which may read answers. */
+
+const own = 'https://dash.example.com';
+const allowed = 'https://front.example.org';
+let server: TestServer;
+let world: World;
+let applicationId: string;
+let bearer: string;
+beforeAll(async () => {
+  server = await startTestServer({
+    env: { PUBLIC_URL: `${own}/base`, CORS_ORIGINS: `${allowed},http://localhost:5173` },
+  });
+  world = await createWorld(server);
+  applicationId = (await world.createApplication()).id;
+  const created = await world.client.post('/api/v1/account/api-keys', { name: 'key' });
+  bearer = expectSuccess(created, 201, apiKeyAnswer).key.apiKey;
+});
+afterAll(() => server.close());
+
+const foreign = [
+  'https://evil.example.com',
+  'http://dash.example.com',
+  'https://dash.example.com:8443',
+  'https://dash.example.com.evil.example',
+  'https://evil.dash.example.com',
+  'https://example.com',
+  'https://front.example.org.evil.example',
+  'http://localhost:5174',
+  'null',
+  'rubbish',
+  'file://',
+  '*',
+];
+const from = (origin: string, client = world.client) => client.with({ headers: { Origin: origin } });
+const version = async () => {
+  const row = await server.deps.services.database.prisma.application.findUniqueOrThrow({
+    where: { id: applicationId },
+  });
+  return row.version;
+};
+
+describe('an unsafe request with the session cookie', () => {
+  test.each(foreign)('from %s is refused, and nothing happens', async (origin) => {
+    const client = from(origin);
+    const before = await version();
+    for (const answer of [
+      await client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'forged' }),
+      await client.delete(`/api/v1/apps/${applicationId}`),
+      await client.post('/api/v1/apps/create', { name: 'forged' }),
+      await client.post('/api/v1/licenses/create', { applicationId, amount: 1, durationSeconds: 0 }),
+      await client.post('/api/v1/account/api-keys', { name: 'forged' }),
+      await client.post('/api/v1/auth/logout'),
+      await client.post('/api/v1/auth/login', world.developer),
+    ]) {
+      expectFailure(answer, 403, 'FORBIDDEN');
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    expect(await version()).toBe(before);
+    expect(await server.deps.services.database.prisma.application.count({ where: { name: 'forged' } })).toBe(
+      0,
+    );
+  });
+
+  test.each([own, allowed, 'http://localhost:5173'])('from %s passes', async (origin) => {
+    const answer = await from(origin).patch(`/api/v1/apps/${applicationId}/settings`, { version: origin });
+    expect(answer.status).toBe(200);
+    expect(await version()).toBe(origin);
+  });
+
+  test('from the very address it was sent to passes', async () => {
+    const answer = await from(server.baseUrl).patch(`/api/v1/apps/${applicationId}/settings`, {
+      version: 'same host',
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test('from no page at all passes', async () => {
+    const answer = await world.client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'no page' });
+    expect(answer.status).toBe(200);
+  });
+});
+
+test('a safe request with the cookie passes from anywhere: the browser keeps the answer from the page', async () => {
+  const answer = await from('https://evil.example.com').get('/api/v1/auth/me');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+});
+
+test('a request with a bearer key passes from anywhere', async () => {
+  for (const origin of foreign) {
+    const client = from(origin, new ApiClient(server.baseUrl, { bearer }));
+    const answer = await client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'by key' });
+    expect(answer.status).toBe(200);
+  }
+});
+
+test('a cookie beside the bearer key is still a cookie', async () => {
+  const client = from('https://evil.example.com', world.client.with({ bearer }));
+  expectFailure(await client.post('/api/v1/apps/create', { name: 'forged' }), 403, 'FORBIDDEN');
+});
+
+describe('CORS', () => {
+  const preflight = (origin: string) =>
+    new ApiClient(server.baseUrl, {
+      headers: {
+        Origin: origin,
+        'Access-Control-Request-Method': 'PATCH',
+        'Access-Control-Request-Headers': 'content-type',
+      },
+    }).send('OPTIONS', `/api/v1/apps/${applicationId}/settings`);
+
+  test.each([allowed, 'http://localhost:5173'])('lets %s call with credentials', async (origin) => {
+    const answer = await preflight(origin);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+    const methods = (answer.headers.get('access-control-allow-methods') ?? '').split(',');
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE']) expect(methods).toContain(method);
+    expect(answer.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
+    expect(answer.headers.get('vary')).toMatch(/origin/i);
+  });
+
+  test.each(foreign)('does not let %s', async (origin) => {
+    const answer = await preflight(origin);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('an allowed page can read answers, failures too', async () => {
+    const client = from(allowed);
+    for (const answer of [
+      await client.get('/api/v1/auth/me'),
+      await client.get('/api/v1/apps/none'),
+      await client.get('/api/v1/nothing'),
+      await client.post('/api/v1/apps/create', {}),
+      await from(allowed, new ApiClient(server.baseUrl)).get('/api/v1/auth/me'),
+    ]) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
+      expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+    }
+  });
+
+  test('is off without CORS_ORIGINS', async () => {
+    const closed = await startTestServer();
+    try {
+      const client = new ApiClient(closed.baseUrl, { headers: { Origin: allowed } });
+      const answer = await client.get('/health');
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      const owner = await createWorld(closed);
+      expectFailure(await from(allowed, owner.client).post('/api/v1/auth/logout'), 403, 'FORBIDDEN');
+    } finally {
+      await closed.close();
+    }
+  });
+});
