@@ -38,8 +38,10 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let shed = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
+  let closed = false;
 
   const schedule = () => {
+    if (closed) return;
     timer ??= setTimeout(() => void flush(), delayMilliseconds);
   };
 
@@ -96,7 +98,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       schedule();
     },
     seen(licenseId, ip) {
-      if (lastIps.size < maxBuffered) lastIps.set(licenseId, ip);
+      if (lastIps.size < maxBuffered || lastIps.has(licenseId)) lastIps.set(licenseId, ip);
       schedule();
     },
     flush,
@@ -104,8 +106,8 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       return shed;
     },
     async close() {
+      closed = true;
       await flush();
-      clearTimeout(timer);
       if (entries.length > 0)
         log.error({ lost: entries.length }, 'security log entries were lost at shutdown');
     },
