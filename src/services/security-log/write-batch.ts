@@ -26,14 +26,18 @@ export async function writeBatch(
   }
 }
 
-// Locking the parents keeps them there until the commit; in order of id, so that two batches cannot deadlock.
+// Locking the parents keeps them there until the commit. From above, as deleting an account does, and in order of id:
+// so neither a deletion nor another batch can deadlock with this one.
 const insertEntries = `
   WITH entry AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::uuid[],
                          $8::text[], $9::text[], $10::text[], $11::jsonb[], $12::timestamptz[])
       AS t (id, developer_id, application_id, event, code, license_id, user_id, ip, country, hwid, metadata, created_at)
+  ), developer AS (
+    SELECT id FROM developers WHERE id IN (SELECT developer_id FROM entry) ORDER BY id FOR KEY SHARE
   ), application AS (
-    SELECT id FROM applications WHERE id IN (SELECT application_id FROM entry) ORDER BY id FOR KEY SHARE
+    SELECT applications.id FROM applications JOIN developer ON developer.id = applications.developer_id
+    WHERE applications.id IN (SELECT application_id FROM entry) ORDER BY applications.id FOR KEY SHARE OF applications
   )
   INSERT INTO security_log (id, developer_id, application_id, event, code, license_id, user_id, ip, country, hwid, metadata, created_at)
   SELECT entry.* FROM entry JOIN application ON application.id = entry.application_id`;
