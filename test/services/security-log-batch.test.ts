@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSigner } from '../../src/crypto/signer.ts';
+import type { Database } from '../../src/db/database.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
+import { writeBatch } from '../../src/services/security-log/write-batch.ts';
+import { createSecurityLogWriter } from '../../src/services/security-log/writer.ts';
+import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
+
+if (serverUrl === null) {
+  process.stderr.write('Left out: parallel log writers, because TEST_DATABASE_URL is not set.\n');
+}
+
+const noAddresses = new Map<string, string>();
+
+interface Seed {
+  readonly developerId: string;
+  readonly applicationIds: readonly string[];
+  /** Those of the first application. */
+  readonly licenseIds: readonly string[];
+}
+
+async function seed(
+  { prisma }: Database,
+  amounts: { applications: number; licenses: number },
+): Promise<Seed> {
+  const developerId = newId();
+  const email = `${developerId}@example.com`;
+  await prisma.developer.create({
+    data: { id: developerId, email, emailNormalized: email, name: 'Ada', passwordHash: '$argon2id$none' },
+  });
+  const applicationIds = Array.from({ length: amounts.applications }, newId);
+  await prisma.application.createMany({
+    data: applicationIds.map((id) => ({
+      id,
+      developerId,
+      name: 'Photo Lab',
+      publicKey: new Uint8Array(createSigner(randomBytes(32)).publicKey),
+      privateKeyEncrypted: new Uint8Array(60),
+    })),
+  });
+  const licenseIds = Array.from({ length: amounts.licenses }, newId);
+  await prisma.license.createMany({
+    data: licenseIds.map((id) => ({
+      id,
+      applicationId: applicationIds[0] ?? '',
+      keyHash: new Uint8Array(randomBytes(32)),
+      keyPrefix: 'ABCDE',
+    })),
+  });
+  return { developerId, applicationIds, licenseIds };
+}
+
+const entry = (
+  { developerId }: Seed,
+  applicationId: string,
+  more: Partial<SecurityLogRow> = {},
+): SecurityLogRow => ({
+  id: newId(),
+  developerId,
+  applicationId,
+  event: 'license_validated',
+  ip: '192.0.2.7',
+  country: null,
+  createdAt: new Date('2026-03-01T12:00:00.123Z'),
+  ...more,
+});
+
+const storedIds = async ({ prisma }: Database, applicationIds: readonly string[]) =>
+  (
+    await prisma.securityLogEntry.findMany({
+      where: { applicationId: { in: [...applicationIds] } },
+      select: { id: true },
+      orderBy: { id: 'asc' },
+    })
+  ).map(({ id }) => id);
+
+const first = <Item>(items: readonly Item[]): Item => items[0] ?? expect.fail('there is none');
+
+describe.each(databaseKinds)('a batch on %s', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+  });
+  afterAll(() => database.close());
+
+  test('stores every field as it was noted, and null for what was not', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 1 });
+    const applicationId = first(seeded.applicationIds);
+    const full = entry(seeded, applicationId, {
+      code: 'HWID_MISMATCH',
+      licenseId: first(seeded.licenseIds),
+      userId: newId(),
+      ip: '2001:db8::1',
+      country: 'SE',
+      hwid: `{"quoted"} \\ 'and' é 🗝`,
+      metadata: { activated: true, count: 3, scope: null, keys: ['a', 'b'] },
+    });
+    const bare = entry(seeded, applicationId);
+    await writeBatch(database.pool, [full, bare], noAddresses);
+    const stored = await database.prisma.securityLogEntry.findMany({
+      where: { applicationId },
+      orderBy: { id: 'asc' },
+    });
+    const nothing = { code: null, licenseId: null, userId: null, hwid: null, metadata: {} };
+    expect(stored).toEqual([full, { ...nothing, ...bare }]);
+  });
+
+  test('leaves out the entries of a deleted application, and stores the others', async () => {
+    const seeded = await seed(database, { applications: 2, licenses: 0 });
+    const [kept = '', deleted = ''] = seeded.applicationIds;
+    const entries = Array.from({ length: 20 }, (_, turn) => entry(seeded, turn % 2 === 0 ? kept : deleted));
+    await database.prisma.application.delete({ where: { id: deleted } });
+    await writeBatch(database.pool, entries, noAddresses);
+    const ours = entries.filter(({ applicationId }) => applicationId === kept).map(({ id }) => id);
+    expect(await storedIds(database, seeded.applicationIds)).toEqual(ours);
+  });
+
+  test('leaves out the entries of a deleted account', async () => {
+    const [gone, seeded] = [
+      await seed(database, { applications: 1, licenses: 0 }),
+      await seed(database, { applications: 1, licenses: 0 }),
+    ];
+    await database.prisma.developer.delete({ where: { id: gone.developerId } });
+    const kept = entry(seeded, first(seeded.applicationIds));
+    await writeBatch(database.pool, [entry(gone, first(gone.applicationIds)), kept], noAddresses);
+    expect(await storedIds(database, [...gone.applicationIds, ...seeded.applicationIds])).toEqual([kept.id]);
+  });
+
+  test('sets the last addresses, and passes over licenses that are gone', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 3 });
+    const [one = '', two = '', three = ''] = seeded.licenseIds;
+    await database.prisma.license.delete({ where: { id: three } });
+    const seen = [
+      [one, '192.0.2.1'],
+      [three, '192.0.2.3'],
+      [newId(), '192.0.2.4'],
+    ] as const;
+    await writeBatch(database.pool, [], new Map(seen));
+    const stored = await database.prisma.license.findMany({
+      where: { id: { in: [one, two, three] } },
+      select: { id: true, lastIp: true },
+      orderBy: { id: 'asc' },
+    });
+    expect(stored).toEqual([
+      { id: one, lastIp: '192.0.2.1' },
+      { id: two, lastIp: null },
+    ]);
+  });
+
+  test('is all or nothing', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 1 });
+    const applicationId = first(seeded.applicationIds);
+    const good = entry(seeded, applicationId);
+    const bad = entry(seeded, applicationId, { country: 'no country' });
+    const addresses = new Map([[first(seeded.licenseIds), '192.0.2.1']]);
+    await expect(writeBatch(database.pool, [good, bad], addresses)).rejects.toThrow();
+    expect(await storedIds(database, [applicationId])).toEqual([]);
+    await writeBatch(database.pool, [good], addresses);
+    expect(await storedIds(database, [applicationId])).toEqual([good.id]);
+  });
+});
+
+describe.skipIf(serverUrl === null)('in parallel', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase('server');
+  });
+  afterAll(() => database.close());
+
+  test('writers that touch the same applications and licenses in any order do not deadlock', async () => {
+    const seeded = await seed(database, { applications: 8, licenses: 40 });
+    const log = createLogger('silent');
+    const failed = vi.spyOn(log, 'error');
+    const writers = Array.from({ length: 4 }, () => createSecurityLogWriter({ pool: database.pool, log }));
+    for (let round = 0; round < 30; round++) {
+      for (const [index, writer] of writers.entries()) {
+        const turned = <Item>(items: readonly Item[]) => (index % 2 === 0 ? items : items.toReversed());
+        for (const applicationId of turned(seeded.applicationIds)) {
+          writer.add(
+            { ip: '192.0.2.7', limitKey: '192.0.2.7', country: null },
+            { developerId: seeded.developerId, applicationId, event: 'license_validated' },
+          );
+        }
+        for (const id of turned(seeded.licenseIds)) writer.seen(id, `192.0.2.${round}${index}`);
+      }
+      await Promise.all(writers.map((writer) => writer.flush()));
+    }
+    expect(failed).not.toHaveBeenCalled();
+    expect(await storedIds(database, seeded.applicationIds)).toHaveLength(30 * 4 * 8);
+  });
+
+  test('a batch and the deletion of the account that it is about do not deadlock', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 1 });
+    const applicationId = first(seeded.applicationIds);
+    const { pool } = database;
+
+    /** Until so many sessions of this database wait for a lock. */
+    const waiting = async (amount: number) => {
+      for (let asked = 0; asked < 1_000; asked++) {
+        const { rows } = await pool.query<{ count: string }>(
+          `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        if (Number(rows[0]?.count) >= amount) return;
+        await sleep(10);
+      }
+      throw new Error(`${amount} sessions never waited`);
+    };
+
+    // Someone holds the application, so that both of the others are under way when it is let go.
+    const holder = await pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
+    const batch = writeBatch(
+      pool,
+      [entry(seeded, applicationId)],
+      new Map([[first(seeded.licenseIds), '192.0.2.1']]),
+    );
+    await waiting(1);
+    const deletion = pool.query('DELETE FROM developers WHERE id = $1', [seeded.developerId]);
+    await waiting(2);
+    await holder.query('COMMIT');
+    holder.release();
+    const outcomes = await Promise.allSettled([batch, deletion]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(await storedIds(database, [applicationId])).toEqual([]);
+  });
+});

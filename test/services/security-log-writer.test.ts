@@ -1,0 +1,326 @@
+import { Writable } from 'node:stream';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createLogger } from '../../src/lib/log.ts';
+import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
+import {
+  createSecurityLogWriter,
+  type SecurityLogWriterOptions,
+} from '../../src/services/security-log/writer.ts';
+
+/** Stands in for the database: what the batches hold is the writer's, how they are written is another test's. */
+const { writeBatch } = vi.hoisted(() => ({
+  writeBatch:
+    vi.fn<
+      (
+        pool: unknown,
+        entries: readonly SecurityLogRow[],
+        lastIps: ReadonlyMap<string, string>,
+      ) => Promise<void>
+    >(),
+}));
+vi.mock('../../src/services/security-log/write-batch.ts', () => ({ writeBatch }));
+
+/** Never connected. */
+const pool = new pg.Pool();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  writeBatch.mockReset();
+  writeBatch.mockResolvedValue(undefined);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const client = { ip: '192.0.2.7', limitKey: '192.0.2.7', country: 'SE' };
+
+function open(options: Partial<SecurityLogWriterOptions> = {}) {
+  const logLines: string[] = [];
+  const log = createLogger(
+    'warn',
+    new Writable({
+      write(chunk, _encoding, done) {
+        logLines.push(String(chunk));
+        done();
+      },
+    }),
+  );
+  const writer = createSecurityLogWriter({ pool, log, ...options });
+  const add = (name: number | string) =>
+    writer.add(client, {
+      developerId: 'developer',
+      applicationId: 'application',
+      event: 'license_validated',
+      code: String(name),
+    });
+  return { writer, add, logLines };
+}
+
+/** The codes of each batch that was asked for, failed ones too. */
+const batches = () => writeBatch.mock.calls.map(([, entries]) => entries.map(({ code }) => code));
+const addresses = () => writeBatch.mock.calls.map(([, , lastIps]) => Object.fromEntries(lastIps));
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => String(from + index));
+
+/** A write that ends when the test says so. */
+function heldWrite() {
+  let end = () => {};
+  writeBatch.mockImplementationOnce(
+    () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+  );
+  return { end: () => end() };
+}
+
+describe('writing behind', () => {
+  test('gathers what comes within the delay into one batch, in order', async () => {
+    const { add } = open();
+    add('a');
+    await vi.advanceTimersByTimeAsync(100);
+    add('b');
+    add('c');
+    expect(batches()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(150);
+    expect(batches()).toEqual([['a', 'b', 'c']]);
+  });
+
+  test('is never more than 250 ms late, however steadily entries come', async () => {
+    const { add } = open();
+    const added = new Map<string, number>();
+    const late: number[] = [];
+    writeBatch.mockImplementation(async (_pool, entries) => {
+      for (const { code } of entries) late.push(Date.now() - (added.get(code ?? '') ?? Number.NaN));
+    });
+    for (let turn = 0; turn < 300; turn++) {
+      added.set(String(turn), Date.now());
+      add(turn);
+      await vi.advanceTimersByTimeAsync(7);
+    }
+    await vi.advanceTimersByTimeAsync(250);
+    expect(late).toHaveLength(300);
+    expect(Math.max(...late)).toBeLessThanOrEqual(250);
+    expect(batches().flat()).toEqual(range(0, 300));
+    expect(batches().length).toBeLessThan(30);
+  });
+
+  test('gives each entry an id, in order, and says who, from where and when', async () => {
+    const { writer, add } = open({ clock: { now: () => Date.parse('2026-03-01T12:00:00Z') } });
+    for (const name of range(0, 50)) add(name);
+    await writer.flush();
+    const entries = writeBatch.mock.calls[0]?.[1] ?? [];
+    expect(entries[0]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      developerId: 'developer',
+      applicationId: 'application',
+      event: 'license_validated',
+      code: '0',
+      ip: '192.0.2.7',
+      country: 'SE',
+      createdAt: new Date('2026-03-01T12:00:00Z'),
+    });
+    const ids = entries.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(50);
+  });
+
+  test('splits a flood into batches of a thousand, in order', async () => {
+    const { writer, add } = open();
+    for (let turn = 0; turn < 2_500; turn++) add(turn);
+    await writer.flush();
+    expect(batches().map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+    expect(batches().flat()).toEqual(range(0, 2_500));
+  });
+
+  test('asks for nothing while there is nothing', async () => {
+    const { writer } = open();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await writer.flush();
+    expect(batches()).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the last address of a license', () => {
+  test('is the latest one, written without any entry too', async () => {
+    const { writer } = open();
+    writer.seen('first', '192.0.2.1');
+    writer.seen('second', '192.0.2.2');
+    writer.seen('first', '192.0.2.3');
+    await vi.advanceTimersByTimeAsync(250);
+    expect(addresses()).toEqual([{ first: '192.0.2.3', second: '192.0.2.2' }]);
+  });
+
+  test('that could not be written gives way to a later one', async () => {
+    const { writer } = open();
+    writeBatch.mockImplementationOnce(async () => {
+      writer.seen('first', '192.0.2.9');
+      throw new Error('the database is away');
+    });
+    writer.seen('first', '192.0.2.1');
+    writer.seen('second', '192.0.2.2');
+    await writer.flush();
+    await vi.advanceTimersByTimeAsync(250);
+    expect(addresses().at(-1)).toEqual({ first: '192.0.2.9', second: '192.0.2.2' });
+  });
+
+  test('stays the latest one when the buffer is full', async () => {
+    const { writer } = open({ maxBuffered: 2 });
+    writer.seen('first', '192.0.2.1');
+    writer.seen('second', '192.0.2.2');
+    writer.seen('third', '192.0.2.3');
+    writer.seen('first', '192.0.2.4');
+    await writer.flush();
+    expect(addresses()).toEqual([{ first: '192.0.2.4', second: '192.0.2.2' }]);
+  });
+});
+
+describe('a write that fails', () => {
+  test('keeps its entries before those that came since, and is tried again', async () => {
+    const { add, writer, logLines } = open();
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    add('a');
+    add('b');
+    await vi.advanceTimersByTimeAsync(250);
+    add('c');
+    await vi.advanceTimersByTimeAsync(250);
+    add('d');
+    await vi.advanceTimersByTimeAsync(250);
+    expect(batches()).toEqual([
+      ['a', 'b'],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'd'],
+    ]);
+    expect(writer.shed).toBe(0);
+    expect(logLines).toHaveLength(2);
+    expect(logLines[0]).toContain('will try again');
+  });
+
+  test('writes the same ids again', async () => {
+    const { add, writer } = open();
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    add('a');
+    await writer.flush();
+    await vi.advanceTimersByTimeAsync(250);
+    const [first, second] = writeBatch.mock.calls.map(([, entries]) => entries[0]);
+    expect(first).toBeDefined();
+    expect(second).toEqual(first);
+  });
+
+  test('leaves the batches behind it for the next turn', async () => {
+    const { add, writer } = open();
+    for (let turn = 0; turn < 1_500; turn++) add(turn);
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    await writer.flush();
+    expect(batches().map(({ length }) => length)).toEqual([1_000]);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(batches().slice(1).flat()).toEqual(range(0, 1_500));
+  });
+});
+
+describe('a full buffer', () => {
+  test('sheds the oldest entries, counts them and says so', async () => {
+    const { add, writer, logLines } = open({ maxBuffered: 100 });
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    for (let turn = 0; turn < 50; turn++) add(turn);
+    await writer.flush();
+    for (let turn = 50; turn < 1_000; turn++) add(turn);
+    await vi.advanceTimersByTimeAsync(250);
+    const written = batches().at(-1) ?? [];
+    // Up to a tenth above the bound before the oldest go.
+    expect(written.length).toBeGreaterThanOrEqual(100);
+    expect(written.length).toBeLessThanOrEqual(110);
+    expect(written).toEqual(range(1_000 - written.length, 1_000));
+    expect(writer.shed).toBe(1_000 - written.length);
+    expect(logLines.some((line) => line.includes('dropped the oldest'))).toBe(true);
+  });
+
+  test('sheds what a failed write brings back beyond the bound', async () => {
+    const { add, writer } = open({ maxBuffered: 10 });
+    writeBatch.mockImplementationOnce(async () => {
+      for (let turn = 10; turn < 18; turn++) add(turn);
+      throw new Error('the database is away');
+    });
+    for (let turn = 0; turn < 10; turn++) add(turn);
+    await writer.flush();
+    await vi.advanceTimersByTimeAsync(250);
+    expect(batches().at(-1)).toEqual(range(8, 18));
+    expect(writer.shed).toBe(8);
+  });
+});
+
+describe('flush', () => {
+  test('waits for the write under way and for all that was added before the call', async () => {
+    const { add, writer } = open();
+    const held = heldWrite();
+    add('a');
+    await vi.advanceTimersByTimeAsync(200);
+    add('b');
+    let done = false;
+    const flushed = writer.flush().then(() => {
+      done = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(done).toBe(false);
+    expect(batches()).toEqual([['a']]);
+    held.end();
+    await flushed;
+    expect(batches()).toEqual([['a'], ['b']]);
+  });
+
+  test('by many at once writes every entry once', async () => {
+    const { add, writer } = open();
+    for (let turn = 0; turn < 20; turn++) {
+      add(turn);
+      void writer.flush();
+    }
+    await writer.flush();
+    expect(batches().flat()).toEqual(range(0, 20));
+  });
+});
+
+describe('close', () => {
+  test('writes all that waits, and stops', async () => {
+    const { add, writer } = open();
+    for (let turn = 0; turn < 1_200; turn++) add(turn);
+    await writer.close();
+    expect(batches().flat()).toEqual(range(0, 1_200));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('waits for the write under way', async () => {
+    const { add, writer } = open();
+    const held = heldWrite();
+    add('a');
+    await vi.advanceTimersByTimeAsync(200);
+    add('b');
+    const closed = writer.close();
+    held.end();
+    await closed;
+    expect(batches()).toEqual([['a'], ['b']]);
+  });
+
+  test('gives up on a database that is away, and says how many entries were lost', async () => {
+    const { add, writer, logLines } = open();
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    add('a');
+    add('b');
+    await writer.close();
+    expect(logLines.some((line) => line.includes('"lost":2'))).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is the end: what is added later is not tried for ever on a pool that is gone', async () => {
+    const { add, writer } = open();
+    await writer.close();
+    writeBatch.mockRejectedValue(new Error('the pool has ended'));
+    add('late');
+    writer.seen('license', '192.0.2.1');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(batches().length).toBeLessThanOrEqual(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
