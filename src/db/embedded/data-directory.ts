@@ -63,7 +63,7 @@ async function checkFiles(files: string): Promise<void> {
 export function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
   return new DatabaseStartError(
     'damaged',
-    `The database in ${files} cannot be opened: ${reason}. Nothing in it was changed by this start. Restore a backup ` +
+    `The database in ${files} cannot be opened: ${reason}. Restore a backup ` +
       'of the whole directory; or, to begin anew, move it away.',
     { cause },
   );
