@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { readCookieToken, signCookieToken } from '../../src/crypto/cookie-token.ts';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { type DeveloperId, newId } from '../../src/lib/ids.ts';
+
+const keyring = createKeyring(new Uint8Array(32).fill(1));
+const noon = Date.parse('2026-03-01T12:00:00Z');
+const at = (seconds: number) => ({ now: () => noon + seconds * 1000 });
+const claims = { developerId: newId() as DeveloperId, sessionVersion: 3 };
+const week = 604_800;
+
+const part = (token: string, index: number): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());
+
+/** A token under our own key whose payload a test writes. */
+const signed = (payload: Record<string, unknown>, header: { alg: string; typ?: string } = { alg: 'EdDSA' }) =>
+  new SignJWT(payload).setProtectedHeader(header).sign(keyring.cookie.privateKey);
+
+const payload = {
+  sub: claims.developerId,
+  sessionVersion: 3,
+  aud: 'latchkey/dashboard',
+  iat: noon / 1000,
+  exp: noon / 1000 + week,
+};
+
+describe('a cookie token', () => {
+  test('says what was signed', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    expect(await readCookieToken(keyring, at(0), token)).toEqual(claims);
+  });
+
+  test('is a JWT under EdDSA that names developer and times, and nothing secret', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    expect(part(token, 0)).toEqual({ alg: 'EdDSA', typ: 'JWT' });
+    expect(part(token, 1)).toEqual(payload);
+  });
+
+  test('lives seven days and no second longer', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    expect(await readCookieToken(keyring, at(week - 1), token)).toEqual(claims);
+    expect(await readCookieToken(keyring, at(week), token)).toBeNull();
+    expect(await readCookieToken(keyring, at(week * 52), token)).toBeNull();
+  });
+
+  test('is refused under another key', async () => {
+    const other = createKeyring(new Uint8Array(32).fill(2));
+    expect(await readCookieToken(other, at(0), await signCookieToken(keyring, at(0), claims))).toBeNull();
+  });
+
+  test('is refused with any character changed', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    // The last one is left out: four of its bits say nothing.
+    for (let index = 0; index < token.length - 1; index++) {
+      const replaced = token[index] === 'A' ? 'B' : 'A';
+      const forged = token.slice(0, index) + replaced + token.slice(index + 1);
+      expect(await readCookieToken(keyring, at(0), forged), `character ${index}`).toBeNull();
+    }
+  });
+
+  test('is refused without a signature, or under one that the public key could make as a secret', async () => {
+    const unsecured = new UnsecuredJWT(payload).encode();
+    const publicKey = keyring.cookie.publicKey.export({ format: 'pem', type: 'spki' });
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(payload)}`;
+    const confused = `${content}.${createHmac('sha256', publicKey).update(content).digest('base64url')}`;
+    for (const token of [unsecured, confused]) {
+      expect(await readCookieToken(keyring, at(0), token)).toBeNull();
+    }
+  });
+
+  test('is refused where a claim is missing or of the wrong kind', async () => {
+    expect(await readCookieToken(keyring, at(0), await signed(payload))).toEqual(claims);
+    const changes: Record<string, unknown>[] = [
+      { sub: undefined },
+      { sub: 'Ada' },
+      { exp: undefined },
+      { aud: undefined },
+      { aud: 'another service' },
+      { sessionVersion: undefined },
+      { sessionVersion: -1 },
+      { sessionVersion: 1.5 },
+      { sessionVersion: '3' },
+    ];
+    for (const change of changes) {
+      const token = await signed({ ...payload, ...change });
+      expect(await readCookieToken(keyring, at(0), token), JSON.stringify(change)).toBeNull();
+    }
+  });
+
+  test('is refused where it is none', async () => {
+    for (const token of ['', '.', '..', 'a.b.c', 'null', '\0', 'x'.repeat(10_000)]) {
+      expect(await readCookieToken(keyring, at(0), token)).toBeNull();
+    }
+  });
+});

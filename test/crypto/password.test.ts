@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { hashPassword, verifyPassword } from '../../src/crypto/password.ts';
+
+const { verify } = vi.hoisted(() => ({ verify: vi.fn<(hashed: string, password: string) => void>() }));
+vi.mock('@node-rs/argon2', async (importActual) => {
+  const actual = await importActual<typeof import('@node-rs/argon2')>();
+  return {
+    ...actual,
+    verify: (hashed: string, password: string) => {
+      verify(hashed, password);
+      return actual.verify(hashed, password);
+    },
+  };
+});
+beforeEach(() => {
+  verify.mockReset();
+});
+
+/** Algorithm and cost of a PHC string: what decides how much work it is to verify. */
+const costOf = (hash: string) => hash.split('$').slice(1, 4).join('$');
+
+describe('a password', () => {
+  test('is hashed by Argon2id at 19 MiB and two passes, with a salt of its own', async () => {
+    const [first, second] = [await hashPassword('correct horse'), await hashPassword('correct horse')];
+    expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43}$/);
+    expect(first).not.toBe(second);
+  });
+
+  test('fits its own hash and no other one does', async () => {
+    const hash = await hashPassword('correct horse');
+    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+    for (const wrong of ['', 'Correct horse', 'correct horse ', 'correct hors', 'correct horse\0']) {
+      expect(await verifyPassword(hash, wrong), JSON.stringify(wrong)).toBe(false);
+    }
+  });
+
+  test('is compared by its exact code points, however long', async () => {
+    const password = `é${'漢'.repeat(1_023)}`;
+    const hash = await hashPassword(password);
+    expect(await verifyPassword(hash, password)).toBe(true);
+    expect(await verifyPassword(hash, password.normalize('NFD'))).toBe(false);
+    expect(await verifyPassword(hash, password.slice(0, -1))).toBe(false);
+  });
+
+  test('of an account that does not exist is refused after a verification of the same cost', async () => {
+    const hash = await hashPassword('correct horse');
+    expect(await verifyPassword(hash, 'wrong')).toBe(false);
+    expect(await verifyPassword(null, 'wrong')).toBe(false);
+    expect(verify).toHaveBeenCalledTimes(2);
+    const [known, unknown] = verify.mock.calls;
+    expect(unknown?.[1]).toBe('wrong');
+    expect(costOf(unknown?.[0] ?? '')).toBe(costOf(known?.[0] ?? '?'));
+  });
+
+  test('that fits the decoy opens no account', async () => {
+    expect(await verifyPassword(null, 'a password that nobody has')).toBe(false);
+    expect(verify).toHaveBeenCalledTimes(1);
+  });
+});
