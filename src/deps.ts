@@ -12,7 +12,7 @@ import { createLogger, type Logger } from './lib/log.ts';
 import { checkApplicationKeys } from './services/application/check-keys.ts';
 import { createServiceCaches } from './services/caches.ts';
 import type { ServiceEnvironment } from './services/context.ts';
-import { startLogMaintenance } from './services/security-log/maintenance.ts';
+import { startMaintenance } from './services/maintenance.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
 
 /** Everything that is opened at start, and closed at the end. */
@@ -55,7 +55,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         : await createRedisStore({ url: config.redisUrl, log });
     closers.push(() => store.close());
     const { logRetentionDays: retentionDays } = config;
-    closers.push(startLogMaintenance({ pool: database.pool, clock, log, retentionDays }));
+    closers.push(startMaintenance({ database, clock, log, retentionDays }));
     const securityLog = createSecurityLogWriter({ pool: database.pool, log, clock });
     closers.push(() => securityLog.close());
 

@@ -21,12 +21,18 @@ export async function lockOwnLicense(
   developerId: string,
   id: string,
 ): Promise<LockedLicense> {
+  // The application first, as its deletion takes them: the other way round, the two would wait for each other.
   const [license] = isId(id)
     ? await transaction.$queryRaw<LockedLicense[]>`
+        WITH application AS MATERIALIZED (
+          SELECT applications.id FROM applications JOIN licenses ON licenses.application_id = applications.id
+          WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid
+          FOR KEY SHARE OF applications
+        )
         SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
           licenses.hwid, licenses.last_ip AS "lastIp"
-        FROM licenses JOIN applications ON applications.id = licenses.application_id
-        WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid
+        FROM licenses JOIN application ON application.id = licenses.application_id
+        WHERE licenses.id = ${id}::uuid
         FOR NO KEY UPDATE OF licenses`
     : [];
   if (license === undefined) throw new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');

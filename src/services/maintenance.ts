@@ -1,0 +1,43 @@
+import type { Database } from '../db/database.ts';
+import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
+import { vacuumEmbedded } from '../db/vacuum.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+
+export interface MaintenanceOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Security log entries older than this are dropped (interface, "Data protection notes"). */
+  readonly retentionDays: number;
+}
+
+const interval = 6 * 60 * 60 * 1000;
+
+/** Makes the coming weeks' log partitions, drops those past the retention, and vacuums an embedded database. */
+export async function maintain({ database, clock, log, retentionDays }: MaintenanceOptions): Promise<void> {
+  const now = new Date(clock.now());
+  await ensureLogPartitions(database.pool, now);
+  const dropped = await dropExpiredLogPartitions(database.pool, now, retentionDays);
+  if (dropped.length > 0) log.info({ dropped }, 'Dropped security log entries past their retention');
+  await vacuumEmbedded(database);
+}
+
+/**
+ * Maintains the database every six hours. Several instances may do so at once. A failure is logged, and the next turn
+ * makes up for it: partitions are weeks ahead, and a database that is opened makes them too.
+ * @returns stops it, after the turn under way
+ */
+export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
+  let underWay = Promise.resolve();
+  const timer = setInterval(() => {
+    underWay = maintain(options).catch((error: unknown) => {
+      options.log.error({ err: error }, 'The database could not be maintained; will try again');
+    });
+  }, interval);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await underWay;
+  };
+}
