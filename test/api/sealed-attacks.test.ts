@@ -563,7 +563,7 @@ test('a restart refuses the sessions of before, and with them every envelope', a
   expect(await reopened.ask(validatePath, { licenseKey, hwid: 'other' })).toMatchObject({
     code: 'HWID_MISMATCH',
   });
-});
+}, 60_000);
 
 const onServer = process.env.TEST_DATABASE_KIND === 'server';
 

@@ -1,0 +1,263 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type ClientOptions, createClient } from '../../src/sdk/index.ts';
+import { randomIp } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { storedLicense, storedLog } from '../setup/stored.ts';
+import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+
+let server: TestServer;
+let world: World;
+beforeAll(async () => {
+  server = await startTestServer();
+  world = await createWorld(server);
+});
+afterAll(() => server.close());
+
+/** The SDK as a program would make it, from an address of its own, with a count of what it sent. */
+function program(application: SeededApplication, options: Partial<ClientOptions> = {}) {
+  const sent: string[] = [];
+  const ip = randomIp();
+  const client = createClient({
+    baseUrl: server.baseUrl,
+    appId: application.id,
+    publicKeyB64: application.publicKeyB64,
+    version: application.version,
+    now: () => server.clock.now(),
+    ...options,
+    fetch: (input, init) => {
+      sent.push(new URL(String(input)).pathname);
+      const headers = new Headers(init?.headers);
+      headers.set('X-Forwarded-For', ip);
+      return (options.fetch ?? fetch)(input, { ...init, headers });
+    },
+  });
+  const count = (end: string) => sent.filter((path) => path.endsWith(end)).length;
+  return {
+    client,
+    ip,
+    handshakes: () => count('/session/init'),
+    validations: () => count('/licenses/validate'),
+  };
+}
+
+test('a license is valid, with its tier and its end', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 3 });
+  const outcome = await program(application).client.validate(licenseKey, { hwid: 'laptop' });
+  expect(outcome).toEqual({
+    kind: 'verdict',
+    valid: true,
+    code: 'OK',
+    message: 'License is valid.',
+    status: 'active',
+    expiresAt: expect.any(Date),
+    subscriptionTier: 3,
+  });
+  if (outcome.kind !== 'verdict' || !outcome.valid) throw new Error('not valid');
+  const remaining = Number(outcome.expiresAt) - server.clock.now();
+  expect(remaining).toBeLessThanOrEqual(3_600_000);
+  expect(remaining).toBeGreaterThan(3_500_000);
+});
+
+test('a license that never expires has no end', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  expect(await program(application).client.validate(licenseKey)).toMatchObject({
+    valid: true,
+    expiresAt: null,
+  });
+});
+
+test('the first device binds, a second one is refused, and the first stays good', async () => {
+  const application = await world.createApplication();
+  const { id, licenseKey } = await application.mintOne();
+  const laptop = program(application).client;
+  const desktop = program(application).client;
+  expect(await laptop.validate(licenseKey, { hwid: 'laptop' })).toMatchObject({ valid: true });
+  expect(await desktop.validate(licenseKey, { hwid: 'desktop' })).toEqual({
+    kind: 'verdict',
+    valid: false,
+    code: 'HWID_MISMATCH',
+    message: 'This license is bound to another device.',
+  });
+  expect(await laptop.validate(licenseKey, { hwid: 'laptop' })).toMatchObject({ valid: true });
+  expect(await storedLicense(server, id)).toMatchObject({ hwid: 'laptop' });
+});
+
+test('a ban refuses the next call, in the same session', async () => {
+  const application = await world.createApplication();
+  await application.settings({ responseMessages: { BANNED: 'Write to help@example.com' } });
+  const { id, licenseKey } = await application.mintOne();
+  const { client, handshakes } = program(application);
+  expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+  expect((await world.client.post(`/api/v1/licenses/${id}/ban`)).status).toBe(200);
+  expect(await client.validate(licenseKey)).toEqual({
+    kind: 'verdict',
+    valid: false,
+    code: 'BANNED',
+    message: 'Write to help@example.com',
+  });
+  expect(handshakes()).toBe(1);
+});
+
+test('a key that nobody has, and one that is malformed, are refused and no failure', async () => {
+  const application = await world.createApplication();
+  const { client } = program(application);
+  expect(await client.validate('no such key')).toMatchObject({ valid: false, code: 'LICENSE_NOT_FOUND' });
+  expect(await client.validate('')).toMatchObject({ valid: false, code: 'VALIDATION_FAILED' });
+  expect(await client.validate('key', { hwid: '' })).toMatchObject({
+    valid: false,
+    code: 'VALIDATION_FAILED',
+  });
+});
+
+test('a session is renewed before its end, without the program noticing', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  const { client, handshakes, validations } = program(application);
+  try {
+    expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+    server.clock.step(830);
+    expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+    expect(handshakes()).toBe(1);
+    server.clock.step(30);
+    expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+    expect(handshakes()).toBe(2);
+    expect(validations()).toBe(3);
+  } finally {
+    server.clock.step(-860);
+  }
+});
+
+test('a session that a restarted server has forgotten is opened again, once for many calls', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const start = () => startTestServer({ database: 'memory', env: { DATA_DIR: join(directory, 'data') } });
+  const first = await start();
+  const application = await (await createWorld(first)).createApplication();
+  const { licenseKey } = await application.mintOne();
+  let running = first;
+  const { client, handshakes, validations } = program(application, {
+    // The service's address stays while the process behind it changes.
+    baseUrl: 'http://license.example.com',
+    fetch: (input, init) => fetch(String(input).replace('http://license.example.com', running.baseUrl), init),
+  });
+  expect(await client.validate(licenseKey, { hwid: 'laptop' })).toMatchObject({ valid: true });
+  await first.close();
+  running = await start();
+  onTestFinished(() => running.close());
+  expect(await client.validate(licenseKey, { hwid: 'laptop' })).toMatchObject({ valid: true });
+  expect(handshakes()).toBe(2);
+  expect(validations()).toBe(3);
+  expect(await client.validate(licenseKey, { hwid: 'desktop' })).toMatchObject({ code: 'HWID_MISMATCH' });
+  expect(handshakes()).toBe(2);
+}, 60_000);
+
+test('an outdated program is told so: by a failure at the handshake, by a verdict in an open session', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  const { client } = program(application);
+  expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+  await application.settings({ version: '2.0.0', responseMessages: { APP_OUTDATED: 'Get version 2' } });
+  expect(await program(application).client.validate(licenseKey)).toEqual({
+    kind: 'failure',
+    reason: 'server-rejected',
+    code: 'APP_OUTDATED',
+    message: 'Get version 2',
+  });
+  expect(await client.validate(licenseKey)).toEqual({
+    kind: 'verdict',
+    valid: false,
+    code: 'APP_OUTDATED',
+    message: 'Get version 2',
+  });
+  expect(await program(application, { version: '2.0.0' }).client.validate(licenseKey)).toMatchObject({
+    valid: true,
+  });
+});
+
+test('an application that is disabled or gone is a failure, never a verdict on the license', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  await application.settings({ status: 'disabled' });
+  expect(await program(application).client.validate(licenseKey)).toMatchObject({
+    kind: 'failure',
+    reason: 'server-rejected',
+    code: 'APP_DISABLED',
+  });
+  await application.settings({ status: 'active' });
+  const { client } = program(application);
+  expect(await client.validate(licenseKey)).toMatchObject({ valid: true });
+  expect((await world.client.delete(`/api/v1/apps/${application.id}`)).status).toBe(200);
+  expect(await client.validate(licenseKey)).toMatchObject({ kind: 'failure', code: 'APP_NOT_FOUND' });
+});
+
+test("another application's public key trusts nothing that this one signs", async () => {
+  const application = await world.createApplication();
+  const other = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  const { client } = program(application, { publicKeyB64: other.publicKeyB64 });
+  expect(await client.validate(licenseKey)).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
+});
+
+test('a device whose clock is off is told so, and no license is used by it', async () => {
+  const application = await world.createApplication();
+  const { id, licenseKey } = await application.mintOne();
+  for (const seconds of [-120, 120]) {
+    const { client } = program(application, { now: () => server.clock.now() + seconds * 1000 });
+    expect(await client.validate(licenseKey)).toMatchObject({ kind: 'failure', reason: 'clock' });
+  }
+  expect(await storedLicense(server, id)).toMatchObject({ status: 'unused' });
+});
+
+test('many calls at once share one session, and each gets its own answer', async () => {
+  const application = await world.createApplication();
+  const licenses = await application.mint({ amount: 50 });
+  const { client, handshakes, validations, ip } = program(application);
+  const outcomes = await Promise.all(
+    licenses.flatMap(({ licenseKey }, index) => [
+      client.validate(licenseKey, { hwid: `device-${index}` }),
+      client.validate(`not ${licenseKey}`),
+    ]),
+  );
+  for (const [index, outcome] of outcomes.entries()) {
+    expect(outcome).toMatchObject(
+      index % 2 === 0 ? { valid: true } : { valid: false, code: 'LICENSE_NOT_FOUND' },
+    );
+  }
+  expect(handshakes()).toBe(1);
+  expect(validations()).toBe(100);
+  const log = await storedLog(server, application.id, 'license_validated');
+  expect(log).toHaveLength(100);
+  expect(new Set(log.map((entry) => entry.ip))).toEqual(new Set([ip]));
+});
+
+test('a program that asks too often hears when to ask again', async () => {
+  const application = await world.createApplication();
+  const { client } = program(application);
+  const outcomes = await Promise.all(Array.from({ length: 130 }, () => client.validate('no such key')));
+  const limited = outcomes.filter((outcome) => outcome.kind === 'failure');
+  expect(limited).toHaveLength(10);
+  for (const outcome of limited) {
+    expect(outcome).toMatchObject({ reason: 'rate-limited', code: 'RATE_LIMITED' });
+    expect(outcome.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    expect(outcome.retryAfterSeconds).toBeLessThanOrEqual(60);
+  }
+});
+
+test('a service that cannot judge is a failure', async () => {
+  const own = await startTestServer();
+  onTestFinished(() => own.close());
+  const application = await (await createWorld(own)).createApplication();
+  const { licenseKey } = await application.mintOne();
+  const { client } = program(application, { baseUrl: own.baseUrl });
+  await own.deps.services.store.close();
+  expect(await client.validate(licenseKey)).toMatchObject({
+    kind: 'failure',
+    reason: 'unavailable',
+    code: 'UNAVAILABLE',
+  });
+});
