@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, ApiClient, cookieOf, randomIp } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
@@ -31,6 +33,35 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     return counts;
   };
   const unexpected = () => server.logLines.filter((line) => line.includes('request failed unexpectedly'));
+
+  /** Stops whoever next writes to a table, so that two requests meet exactly half-way. */
+  async function holdTable(table: 'bans' | 'security_log') {
+    const { database } = server.deps.config;
+    if (database.kind !== 'server') throw new Error('only a server holds a table for one of many');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+    const waiting = async () => {
+      // A transaction sees one snapshot of the activity unless it asks for another.
+      await client.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await client.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    return {
+      /** Waits until so many requests wait for a lock. */
+      until: async (count: number) => {
+        while ((await waiting()) < count) await setTimeout(5);
+      },
+      release: async () => {
+        await client.query('ROLLBACK');
+        await client.end();
+      },
+    };
+  }
 
   test('twenty registrations of one address make one account', async () => {
     const answers = await times(20, (index) =>
@@ -148,6 +179,28 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
       expect(await prisma().ban.count({ where: { applicationId: application.id } })).toBe(0);
     }
     expect(unexpected()).toEqual([]);
+  });
+
+  test('a ban that meets the deletion of its application half-way does not deadlock', async () => {
+    for (const scope of ['license', 'hwid_and_ip'] as const) {
+      const application = await world.createApplication();
+      const { id } = await application.mintOne();
+      const held = await holdTable(scope === 'license' ? 'security_log' : 'bans');
+      let banned: Promise<ApiAnswer>;
+      let deleted: Promise<ApiAnswer>;
+      try {
+        banned = world.client.post(`/api/v1/licenses/${id}/ban`, { scope, ip: '203.0.113.1' });
+        await held.until(1);
+        deleted = world.client.delete(`/api/v1/apps/${application.id}`);
+        await held.until(2);
+      } finally {
+        await held.release();
+      }
+      const [banAnswer, deleteAnswer] = await Promise.all([banned, deleted]);
+      expect(banAnswer.status, JSON.stringify(banAnswer.body)).toBe(200);
+      expect(deleteAnswer.status, JSON.stringify(deleteAnswer.body)).toBe(200);
+      expect(await prisma().ban.count({ where: { applicationId: application.id } })).toBe(0);
+    }
   });
 
   test('bans that name one device and one address make one row of each', async () => {
