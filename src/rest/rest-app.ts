@@ -1,6 +1,7 @@
 import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
 import { limitBody } from './middleware/limit-body.ts';
 import { requireJson } from './middleware/require-json.ts';
+import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
 import { createRouter } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -22,7 +23,7 @@ export function createRestApp(publicUrl: string, corsOrigins: readonly string[])
   for (const path of sealedPaths) api.use(path, openToAllPages, limitBody(largestSealedBody));
   api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
-  api.use(openToAllowedPages(corsOrigins), requireJson);
+  api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
   api.route('/', authRoutes);
   api.route('/', applicationRoutes);
   api.route('/', licenseRoutes);
