@@ -350,6 +350,27 @@ describe.each(each(routes))('%s', (_name, route) => {
     }
   });
 
+  test('refuses bytes that are no UTF-8, instead of putting others in their place', async () => {
+    const [name] = Object.keys(route.fields);
+    const cookie = await cookieOfWorld();
+    const broken = ['ff', 'c328', 'c080', 'eda080', 'f4908080', 'e282', '80', 'fffe'];
+    for (const hex of [...broken, 'c3a9']) {
+      const [before = '', after = ''] = withField(route.good(), `${name}-more`, '"a|b"').split('|');
+      const answer = await sendRaw(server, {
+        method: route.method,
+        path: route.path(),
+        headers: {
+          'Content-Type': 'application/json',
+          'X-Forwarded-For': world.client.ip,
+          ...(route.authenticated && { Cookie: `service_session=${cookie}` }),
+        },
+        body: Buffer.concat([Buffer.from(before), Buffer.from(hex, 'hex'), Buffer.from(after)]),
+      });
+      if (hex === 'c3a9') expect(answer.status, 'é is UTF-8').toBeLessThan(300);
+      else expectFailure(answer, 400, 'VALIDATION_FAILED');
+    }
+  });
+
   test('takes a body just under 8 MiB', async () => {
     const good = route.good();
     const room = 8 * 1024 * 1024 - JSON.stringify({ ...good, padding: '' }).length;
