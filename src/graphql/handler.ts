@@ -9,7 +9,11 @@ import { schema } from './schema.ts';
 
 const firstQuery = `# Welcome to Latchkey. Log in first, then look around:
 #
-#   mutation { login(input: { email: "you@example.com", password: "…" }) { developer { name } } }
+#   mutation {
+#     login(input: { email: "you@example.com", password: "…" }) {
+#       developer { name }
+#     }
+#   }
 
 query Me {
   me {

@@ -208,7 +208,7 @@ describe('GraphiQL', () => {
     expect(title).toBe('Latchkey');
     const committed = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
     expect(validate(buildSchema(committed), parse(defaultQuery))).toEqual([]);
-    const hint = /^# *(mutation .*)$/m.exec(defaultQuery)?.[1] ?? '';
+    const hint = [...defaultQuery.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line).join('\n');
     expect(validate(buildSchema(committed), parse(hint))).toEqual([]);
     const answer = await world.graphql.ask(defaultQuery);
     expect(answer.errors).toEqual([]);
