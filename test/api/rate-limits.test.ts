@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ApiAnswer, ApiClient, randomIp } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
@@ -122,6 +122,30 @@ describe('failed bearer attempts', () => {
     expectFailure(answer, 429, 'RATE_LIMITED');
     expect(limited(answer)).toMatchObject({ 'RateLimit-Limit': '30', 'RateLimit-Remaining': '0' });
     expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d?$/);
+  });
+
+  test('are answered exactly 30 times also when all of them found the door open', async () => {
+    const client = new ApiClient(server.baseUrl);
+    const { store } = server.deps.services;
+    const peek = store.peek.bind(store);
+    const atOnce = 50;
+    let arrived = 0;
+    let letIn = () => {};
+    const allArrived = new Promise<void>((resolve) => {
+      letIn = resolve;
+    });
+    const spy = vi.spyOn(store, 'peek').mockImplementation(async (...question) => {
+      const outcome = await peek(...question);
+      arrived += 1;
+      if (arrived === atOnce) letIn();
+      await allArrived;
+      return outcome;
+    });
+    try {
+      expect(await statuses(badBearer, client, atOnce)).toEqual({ 401: 30, 429: 20 });
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   test('alone count: good keys, cookies and nobody take nothing', async () => {
