@@ -8,9 +8,9 @@ export const requestParser: Plugin = {
   onRequestParse: ({ request, requestParser: parse, setRequestParser }) => {
     if (request.method === 'POST') {
       setRequestParser(async (request) => {
-        const body: unknown = await request
-          .json()
-          .catch(refuse('The request body must be well-formed JSON.'));
+        const body: unknown = await readJson(request).catch(
+          refuse('The request body must be well-formed JSON in UTF-8.'),
+        );
         if (isObject(body)) return body;
         return refuse('The request body must be a JSON object with a query.')();
       });
@@ -23,6 +23,13 @@ export const requestParser: Plugin = {
     }
   },
 };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes that are no UTF-8 are refused: `request.json()` repairs them, so that different passwords become one. */
+async function readJson(request: Request): Promise<unknown> {
+  return JSON.parse(utf8.decode(await request.arrayBuffer()));
+}
 
 /** An array is a batch, which Yoga refuses by itself. */
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;

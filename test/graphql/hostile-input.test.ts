@@ -75,6 +75,21 @@ describe('requests that are none', () => {
     expectBadRequest(readAnswer(await world.client.post('/graphql', body)), 'BAD_REQUEST', 400);
   });
 
+  test('a body that is no UTF-8: it is refused, not repaired', async () => {
+    const [before, after] = ['{"query":"mutation { logout { success } } #', '"}'].map((part) =>
+      Buffer.from(part),
+    );
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
+      const response = await fetch(`${server.baseUrl}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: Buffer.concat([before ?? Buffer.of(), Buffer.from(bytes), after ?? Buffer.of()]),
+      });
+      const { status, headers } = response;
+      expectBadRequest(readAnswer({ status, headers, body: await response.json() }), 'BAD_REQUEST', 400);
+    }
+  });
+
   test('a POST without a body', async () => {
     expectBadRequest(readAnswer(await world.client.post('/graphql')), 'BAD_REQUEST', 400);
   });
