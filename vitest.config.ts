@@ -7,7 +7,8 @@ const leftOut = [
   ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
   ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
 ];
-if (leftOut.length > 0) process.stderr.write(`Left out, for want of a server: tests on ${leftOut.join(', ')}.\n`);
+if (leftOut.length > 0)
+  process.stderr.write(`Left out, for want of a server: tests on ${leftOut.join(', ')}.\n`);
 
 const shared = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const;
 
