@@ -35,7 +35,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   const unexpected = () => server.logLines.filter((line) => line.includes('request failed unexpectedly'));
 
   /** Stops whoever next writes to a table, so that two requests meet exactly half-way. */
-  async function holdTable(table: 'bans' | 'security_log') {
+  async function holdTable(table: 'bans' | 'licenses' | 'security_log') {
     const { database } = server.deps.config;
     if (database.kind !== 'server') throw new Error('only a server holds a table for one of many');
     const client = new pg.Client({ connectionString: database.url });
@@ -157,6 +157,26 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     }
     expect(seen).toContain(201);
     expect(unexpected()).toEqual([]);
+  });
+
+  test('a mint that the deletion of its application overtakes is minted, and then gone', async () => {
+    const { id } = await world.createApplication();
+    const held = await holdTable('licenses');
+    let minted: Promise<ApiAnswer>;
+    let deleted: Promise<ApiAnswer>;
+    try {
+      const body = { applicationId: id, amount: 5, durationSeconds: 0 };
+      minted = world.client.post('/api/v1/licenses/create', body);
+      await held.until(1);
+      deleted = world.client.delete(`/api/v1/apps/${id}`);
+      await held.until(2);
+    } finally {
+      await held.release();
+    }
+    const [mintAnswer, deleteAnswer] = await Promise.all([minted, deleted]);
+    expectSuccess(mintAnswer, 201, mintedAnswer);
+    expect(deleteAnswer.status, JSON.stringify(deleteAnswer.body)).toBe(200);
+    expect(await prisma().license.count({ where: { applicationId: id } })).toBe(0);
   });
 
   test('every other change to an application that is being deleted succeeds or finds nothing', async () => {
