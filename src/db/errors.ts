@@ -26,7 +26,7 @@ export function isRecordNotFound(error: unknown): boolean {
 
 /** Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away. */
 const unavailableCode =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 
 /** True when the database cannot be reached or does not answer in time: trying again later may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {

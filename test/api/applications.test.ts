@@ -345,3 +345,13 @@ async function countsOf(applicationId: string) {
     log: await prisma().securityLogEntry.count({ where }),
   };
 }
+
+test('the list of applications answers with and without a slash at its end', async () => {
+  const world = await createWorld(server);
+  const application = await world.createApplication();
+  for (const path of ['/api/v1/apps', '/api/v1/apps/']) {
+    const answer = await world.client.get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ success: true, applications: [{ id: application.id }] });
+  }
+});

@@ -73,6 +73,8 @@ describe('banning a license', () => {
   test('a second time changes nothing', async () => {
     await freshApplication();
     const { id } = await usedLicense('device');
+    // The address that it was used from is written behind.
+    await server.deps.services.securityLog.flush();
     const first = await banned(id);
     expect(await banned(id)).toEqual({ ...first, updatedAt: expect.any(String) });
   });
@@ -248,4 +250,13 @@ describe('banning a license', () => {
     expect(await statusOf(id)).toBe('active');
     expect(await bansOf()).toEqual([]);
   });
+});
+
+test('a ban that declares JSON and sends no body bans the license alone', async () => {
+  const world = await createWorld(server);
+  const application = await world.createApplication();
+  const license = await application.mintOne();
+  const answer = await world.client.post(`/api/v1/licenses/${license.id}/ban`, '');
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({ success: true, license: { status: 'banned' } });
 });

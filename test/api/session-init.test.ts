@@ -414,3 +414,18 @@ describe('the limit', () => {
     accepted(await init(application, {}, client));
   });
 });
+
+test('a handshake body that is no UTF-8 is refused, not repaired', async () => {
+  const world = await createWorld(server);
+  const application = await world.createApplication({ version: '\uFFFD' });
+  const body = JSON.stringify({
+    appId: application.id,
+    clientNonceB64: Buffer.alloc(32).toString('base64'),
+    clientVersion: '#',
+  });
+  const bytes = Buffer.from(body, 'latin1');
+  bytes[bytes.indexOf('"#"') + 1] = 0xff;
+  const response = await fetch(`${server.baseUrl}/api/v1/session/init`, { method: 'POST', body: bytes });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+});

@@ -177,6 +177,23 @@ describe('the last address of a license', () => {
   });
 });
 
+test('an entry that the database refuses is dropped alone, and counted', async () => {
+  const { writer, add, logLines } = open();
+  writeBatch.mockImplementation(async (_pool, entries) => {
+    if (entries.some(({ code }) => code === 'bad')) {
+      throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+    }
+  });
+  for (const name of [1, 2, 'bad', 4, 5]) add(name);
+  writer.seen('license', '192.0.2.9');
+  await writer.flush();
+  const written = batches().filter((codes) => !codes.includes('bad'));
+  expect(written.flat().sort()).toEqual(['1', '2', '4', '5']);
+  expect(addresses().at(-1)).toEqual({ license: '192.0.2.9' });
+  expect(writer.shed).toBe(1);
+  expect(logLines.join('')).toContain('dropped a security log entry');
+});
+
 describe('a write that fails', () => {
   test('keeps its entries before those that came since, and is tried again', async () => {
     const { add, writer, logLines } = open();

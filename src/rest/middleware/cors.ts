@@ -2,6 +2,9 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { RestEnv } from '../adapter.ts';
 
+/** What a page may read of an answer beside its body. */
+const exposed = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
 /**
  * Client software may run in any page, and the client protocol trusts no cookie: every origin may call it, without
  * credentials.
@@ -9,6 +12,7 @@ import type { RestEnv } from '../adapter.ts';
 export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (c.req.header('origin') === undefined) return next();
   c.header('Access-Control-Allow-Origin', '*');
+  c.header('Access-Control-Expose-Headers', exposed.join(','));
   if (c.req.method !== 'OPTIONS') return next();
   c.header('Access-Control-Allow-Methods', 'POST');
   c.header('Access-Control-Allow-Headers', 'Content-Type');
@@ -18,4 +22,4 @@ export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
 
 /** Dashboards on the configured origins may call with the session cookie. */
 export const openToAllowedPages = (origins: readonly string[]): MiddlewareHandler<RestEnv> =>
-  cors({ origin: [...origins], credentials: true });
+  cors({ origin: [...origins], credentials: true, exposeHeaders: exposed });

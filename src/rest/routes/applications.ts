@@ -96,6 +96,9 @@ const licensesRoute = createRoute({
   },
 });
 
+/** The interface writes it with a slash at its end; without one it is the same. */
+const listWithoutSlashRoute = createRoute({ ...listRoute, path: '/apps', hide: true });
+
 export const applicationRoutes = createRouter()
   .openapi(createApplicationRoute, async (c) => {
     const ctx = serviceContext(c);
@@ -107,6 +110,10 @@ export const applicationRoutes = createRouter()
     );
   })
   .openapi(listRoute, async (c) => {
+    const applications = await listApplications({ ctx: serviceContext(c) });
+    return c.json({ success: true as const, applications }, 200);
+  })
+  .openapi(listWithoutSlashRoute, async (c) => {
     const applications = await listApplications({ ctx: serviceContext(c) });
     return c.json({ success: true as const, applications }, 200);
   })

@@ -2,6 +2,7 @@ import { type SealedRequest, sealedRequest } from '../../protocol/messages.ts';
 import { ProtocolError } from '../../services/client-session/protocol-error.ts';
 import { ServiceError } from '../../services/errors.ts';
 import type { RestContext } from '../adapter.ts';
+import { parseStrictJson } from '../strict-json.ts';
 
 /** A request of client software: sealed, or, where the operator admits the test form, plain. */
 export type ClientBody =
@@ -33,10 +34,10 @@ function hasNoEnvelope(body: unknown): boolean {
 
 /** The body as JSON, whatever it says its type is: client software in any language posts it. */
 export async function readJson(c: RestContext): Promise<unknown> {
+  const body = await c.req.arrayBuffer();
   try {
-    return await c.req.json();
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    return parseStrictJson(body);
+  } catch {
     const message = 'The request body must be well-formed JSON.';
     throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
   }

@@ -9,7 +9,7 @@ import { writeBatch } from './write-batch.ts';
 /** Takes the outcomes of client requests and writes them behind, so that no customer waits for a log. */
 export interface SecurityLogWriter {
   /** Notes an outcome; it is in the database at most 250 ms later. */
-  add(client: ClientOrigin, input: SecurityLogInput): void;
+  add(client: ClientOrigin, input: ClientOutcome): void;
   /** Notes the address a license was last used from, with the same delay. */
   seen(licenseId: string, ip: string): void;
   /** Writes all that is waiting. */
@@ -19,6 +19,9 @@ export interface SecurityLogWriter {
   /** Writes all that is waiting and stops. */
   close(): Promise<void>;
 }
+
+/** An outcome is always of some application's client. */
+export type ClientOutcome = SecurityLogInput & { readonly applicationId: string };
 
 export interface SecurityLogWriterOptions {
   readonly pool: Pool;
@@ -60,7 +63,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       const addresses = lastIps;
       lastIps = new Map();
       try {
-        await writeBatch(pool, batch, addresses);
+        shed += await writeWhatCanBe(pool, batch, addresses, log);
       } catch (error) {
         entries = [...batch, ...entries];
         for (const [id, ip] of addresses) if (!lastIps.has(id)) lastIps.set(id, ip);
@@ -113,3 +116,33 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     },
   };
 }
+
+/**
+ * Writes a batch. Where the database refuses its data, the halves are tried apart, so that one entry that cannot be
+ * stored is dropped alone and does not hold back all that come after it.
+ * @returns how many entries were dropped
+ */
+async function writeWhatCanBe(
+  pool: Pool,
+  batch: readonly SecurityLogRow[],
+  addresses: ReadonlyMap<string, string>,
+  log: Logger,
+): Promise<number> {
+  try {
+    await writeBatch(pool, batch, addresses);
+    return 0;
+  } catch (error) {
+    if (!isDataRefused(error) || batch.length === 0) throw error;
+    if (batch.length === 1) {
+      log.error({ err: error, event: batch[0]?.event }, 'dropped a security log entry that cannot be stored');
+      return 1 + (await writeWhatCanBe(pool, [], addresses, log));
+    }
+    const middle = Math.ceil(batch.length / 2);
+    const dropped = await writeWhatCanBe(pool, batch.slice(0, middle), new Map(), log);
+    return dropped + (await writeWhatCanBe(pool, batch.slice(middle), addresses, log));
+  }
+}
+
+/** PostgreSQL's classes 22 (data exception) and 23 (integrity constraint violation). */
+const isDataRefused = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^2[23]/.test(error.code);
