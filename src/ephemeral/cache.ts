@@ -33,6 +33,9 @@ export interface Cache<Value> {
    */
   invalidate(keys: readonly string[]): Promise<void>;
 
+  /** Forgets every key, here and in the other instances, as `invalidate` does. */
+  invalidateAll(): Promise<void>;
+
   /** Forgets everything in this process, loads under way included. */
   clear(): void;
 }
@@ -108,6 +111,13 @@ export function createCache<Value extends NonNullable<unknown> | null>(options: 
         printInvalidation({ from: self, keys: keys.length > mostKeysInMessage ? 'all' : keys }),
         printInvalidation({ from: self, keys: 'all' }),
       );
+    },
+
+    invalidateAll() {
+      clear();
+      if (!store.shared) return Promise.resolve();
+      const everything = printInvalidation({ from: self, keys: 'all' });
+      return store.publish(channel, everything, everything);
     },
 
     clear,

@@ -18,6 +18,8 @@ export interface ServiceCaches {
   isBanned(applicationId: string, banType: BanType, value: string): Promise<boolean>;
   invalidateApplication(id: string): Promise<void>;
   invalidateLicenses(keyHashes: readonly Uint8Array[]): Promise<void>;
+  /** For writes that change more licenses than are worth naming. */
+  invalidateAllLicenses(): Promise<void>;
   invalidateBan(applicationId: string, banType: BanType, value: string): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export function createServiceCaches(
       ),
     invalidateApplication: (id) => told(applications.invalidate([id])),
     invalidateLicenses: (keyHashes) => told(licenses.invalidate(keyHashes.map(licenseCacheKey))),
+    invalidateAllLicenses: () => told(licenses.invalidateAll()),
     invalidateBan: (applicationId, banType, value) =>
       told(bans.invalidate([banCacheKey(applicationId, banType, value)])),
   };

@@ -20,7 +20,7 @@ export const createLicensesInput = z.object({
 type CreateLicensesInput = z.output<typeof createLicensesInput>;
 
 /** A key that was just minted: the one time that it is seen. */
-export interface MintedLicense extends Omit<NewLicense, 'keyHash' | 'note'> {
+export interface MintedLicense extends Omit<NewLicense, 'keyHash' | 'note' | 'noteCiphertextB64'> {
   readonly licenseKey: string;
 }
 
@@ -62,7 +62,7 @@ export async function createLicenses({
   // A client may have asked for one of these keys before it was minted, and the "no" be remembered.
   await ctx.env.caches.invalidateLicenses(minted.keys.map((key) => key.keyHash));
   return {
-    keys: minted.keys.map(({ keyHash: _, note: __, ...key }) => key),
+    keys: minted.keys.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...key }) => key),
     warning: [shownOnce, maskWarning(minted.mask)].filter((part) => part !== null).join(' '),
   };
 }

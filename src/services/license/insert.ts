@@ -9,6 +9,8 @@ export interface NewLicense {
   readonly durationSeconds: number;
   readonly subscriptionTier: number;
   readonly note: string | null;
+  /** In private mode: the note, encrypted in the developer's browser. */
+  readonly noteCiphertextB64: string | null;
 }
 
 /**
@@ -22,16 +24,19 @@ export async function insertLicenses(
   now: Date,
 ): Promise<ReadonlySet<string>> {
   const rows = await transaction.$queryRaw<{ id: string }[]>`
-    INSERT INTO licenses (id, application_id, key_hash, key_prefix, duration_seconds, subscription_tier, note, created_at, updated_at)
-    SELECT id, ${applicationId}::uuid, decode(key_hash, 'hex'), key_prefix, duration_seconds, subscription_tier, note, ${now}, ${now}
+    INSERT INTO licenses (id, application_id, key_hash, key_prefix, duration_seconds, subscription_tier, note,
+      note_ciphertext_b64, created_at, updated_at)
+    SELECT id, ${applicationId}::uuid, decode(key_hash, 'hex'), key_prefix, duration_seconds, subscription_tier, note,
+      note_ciphertext_b64, ${now}, ${now}
     FROM unnest(
       ${licenses.map((license) => license.id)}::uuid[],
       ${licenses.map((license) => Buffer.from(license.keyHash).toString('hex'))}::text[],
       ${licenses.map((license) => license.keyPrefix)}::text[],
       ${licenses.map((license) => license.durationSeconds)}::int[],
       ${licenses.map((license) => license.subscriptionTier)}::int[],
-      ${licenses.map((license) => license.note)}::text[]
-    ) AS t (id, key_hash, key_prefix, duration_seconds, subscription_tier, note)
+      ${licenses.map((license) => license.note)}::text[],
+      ${licenses.map((license) => license.noteCiphertextB64)}::text[]
+    ) AS t (id, key_hash, key_prefix, duration_seconds, subscription_tier, note, note_ciphertext_b64)
     ON CONFLICT (key_hash) DO NOTHING
     RETURNING id`;
   return new Set(rows.map((row) => row.id));

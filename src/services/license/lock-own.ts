@@ -7,6 +7,7 @@ export interface LockedLicense {
   readonly id: string;
   readonly applicationId: string;
   readonly status: 'unused' | 'active' | 'banned';
+  readonly subscriptionTier: number;
   readonly hwid: string | null;
   readonly lastIp: string | null;
 }
@@ -30,7 +31,7 @@ export async function lockOwnLicense(
           FOR KEY SHARE OF applications
         )
         SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
-          licenses.hwid, licenses.last_ip AS "lastIp"
+          licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.last_ip AS "lastIp"
         FROM licenses JOIN application ON application.id = licenses.application_id
         WHERE licenses.id = ${id}::uuid
         FOR NO KEY UPDATE OF licenses`

@@ -43,6 +43,7 @@ export async function mintLicenses(
       durationSeconds,
       subscriptionTier,
       note,
+      noteCiphertextB64: null,
     }));
     const inserted = await insertLicenses(transaction, order.applicationId, candidates, now);
     minted.push(...candidates.filter((candidate) => inserted.has(candidate.id)));

@@ -13,13 +13,35 @@ export const securityEvents = [
   'application_deleted',
   /** Metadata counts them; the keys themselves are nowhere. */
   'licenses_created',
+  /** Metadata has the seconds, and how many licenses got them. */
+  'licenses_extended',
   /** Metadata has the scope, and the device and address that were banned with it. */
   'license_banned',
+  /** Metadata has the tier from and to. */
+  'license_tier_changed',
+  'license_deleted',
+  /** Of a license or an end user; metadata has the device it was. */
+  'hwid_reset',
+  /** A ban row was removed; the license that caused it stays banned. */
+  'ban_removed',
+  /** A developer made an end user's account. */
+  'user_created',
+  'user_deleted',
   /** A client asked for a session and was refused; the code says why. */
   'session_refused',
   /** A client asked whether a license is valid; the code is the verdict. */
   'license_validated',
+  /** An end user registered by himself, or tried to; the code is the verdict. */
+  'user_registered',
+  /** An end user logged in, or tried to; the code is the verdict. */
+  'user_logged_in',
+  /** An end user took a license of a higher tier, or tried to; the code is the verdict. */
+  'user_upgraded',
   'api_key_created',
+  'api_key_revoked',
+  /** Metadata names the fields; a password only by its name. */
+  'account_changed',
+  'account_exported',
 ] as const;
 
 export type SecurityEvent = (typeof securityEvents)[number];

@@ -1,0 +1,36 @@
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { changeLicense } from './change.ts';
+import type { LockedLicense } from './lock-own.ts';
+import type { LicenseView } from './view.ts';
+
+/**
+ * Frees a license of its device; the next validate or login binds another. Status, term and ban rows stay.
+ * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET
+ */
+export async function resetLicenseHwid({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string };
+}): Promise<LicenseView> {
+  const developerId = requireDeveloper(ctx.actor);
+  return changeLicense(ctx, developerId, input.id, (license) => {
+    refuseBanned(license);
+    if (license.hwid === null)
+      throw new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');
+    return {
+      data: { hwid: null },
+      event: 'hwid_reset',
+      metadata: { previousHwid: license.hwid },
+    };
+  });
+}
+
+/** @throws {ServiceError} LICENSE_BANNED */
+export function refuseBanned(license: Pick<LockedLicense, 'status'>): void {
+  if (license.status !== 'banned') return;
+  throw new ServiceError('LICENSE_BANNED', 'This license is banned: its device stays bound to it.');
+}

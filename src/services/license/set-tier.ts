@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { subscriptionTier } from '../fields.ts';
+import { changeLicense } from './change.ts';
+import type { LicenseView } from './view.ts';
+
+export const setTierInput = z.object({ subscriptionTier });
+
+/**
+ * Sets a license's tier.
+ * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
+ */
+export async function setTier({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { id: string } & z.output<typeof setTierInput>;
+}): Promise<LicenseView> {
+  const developerId = requireDeveloper(ctx.actor);
+  return changeLicense(ctx, developerId, input.id, (license) => ({
+    data: { subscriptionTier: input.subscriptionTier },
+    event: 'license_tier_changed',
+    metadata: { from: license.subscriptionTier, to: input.subscriptionTier },
+  }));
+}
