@@ -17,7 +17,11 @@ import { createRestApp } from './rest/rest-app.ts';
 const largestGraphqlBody = 1024 * 1024;
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
-export function createApp({ config, services }: Deps): Hono<RestEnv> {
+export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {
+  const origin = {
+    trustProxy: config.trustProxy,
+    country: { header: config.countryHeader, lookUp: countryOfIp },
+  };
   const app = new Hono<RestEnv>();
   app.onError(answerError);
   app.notFound(answerNotFound);
@@ -26,7 +30,7 @@ export function createApp({ config, services }: Deps): Hono<RestEnv> {
     const requestId = newId();
     c.set('requestId', requestId);
     c.set('env', services);
-    c.set('client', clientOrigin(c, config.trustProxy));
+    c.set('client', clientOrigin(c, origin));
     c.header('X-Request-Id', requestId);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'no-store');

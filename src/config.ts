@@ -19,6 +19,10 @@ export interface Config {
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
   /** How many reverse proxies stand in front of the service. */
   readonly trustProxy: number;
+  /** Header in which a trusted proxy names the client's country. */
+  readonly countryHeader: string | null;
+  /** MMDB file to look a client's country up in. */
+  readonly geoipDatabase: string | null;
   readonly corsOrigins: readonly string[];
   /** Requests a minute and client address, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
@@ -90,6 +94,11 @@ const environment = z.object({
     'https://challenges.cloudflare.com/turnstile/v0/siteverify',
   ),
   TRUST_PROXY: integer(0, 10).default(0),
+  COUNTRY_HEADER: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header field')
+    .optional(),
+  GEOIP_DB: z.string().optional(),
   CORS_ORIGINS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
@@ -155,6 +164,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
         ? null
         : { secretKey: value.TURNSTILE_SECRET_KEY, verifyUrl: value.TURNSTILE_VERIFY_URL },
     trustProxy: value.TRUST_PROXY,
+    countryHeader: value.COUNTRY_HEADER ?? null,
+    geoipDatabase: value.GEOIP_DB ?? null,
     corsOrigins: value.CORS_ORIGINS,
     rateLimits: value.RATE_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,

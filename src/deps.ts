@@ -8,7 +8,9 @@ import { createMemoryStore } from './ephemeral/memory.ts';
 import { createRedisStore } from './ephemeral/redis.ts';
 import { createReplayGuard } from './ephemeral/replay-guard.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
+import { openCountryDatabase } from './lib/country-database.ts';
 import { createLogger, type Logger } from './lib/log.ts';
+import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { checkApplicationKeys } from './services/application/check-keys.ts';
 import { createServiceCaches } from './services/caches.ts';
 import type { ServiceEnvironment } from './services/context.ts';
@@ -20,6 +22,8 @@ export interface Deps {
   readonly config: Config;
   readonly log: Logger;
   readonly services: ServiceEnvironment;
+  /** Looks a client's country up; null without a database to look in. */
+  readonly countryOfIp: ((ip: string) => string | null) | null;
   /** Writes what is waiting, then closes in the reverse order of opening. */
   close(): Promise<void>;
 }
@@ -43,6 +47,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
   };
   try {
+    const countryOfIp =
+      config.geoipDatabase === null ? null : await openCountryDatabase(config.geoipDatabase);
     const database = await openDatabase(config.database, { log, ...(onFatal && { onFatal }) });
     closers.push(() => database.close());
     // After the database is open: its lock keeps a second process from making a second secret.
@@ -59,12 +65,16 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const securityLog = createSecurityLogWriter({ pool: database.pool, log, clock });
     closers.push(() => securityLog.close());
 
+    const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
+    closers.push(() => apiKeyUse.close());
+
     const services: ServiceEnvironment = {
       database,
       store,
       replayGuard: createReplayGuard(store),
       caches: createServiceCaches(database.pool, keyring, store, log),
       securityLog,
+      apiKeyUse,
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,
@@ -80,7 +90,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         turnstile: config.turnstile,
       },
     };
-    return { config, log, services, close };
+    return { config, log, services, countryOfIp, close };
   } catch (error) {
     await close();
     throw error;

@@ -3,6 +3,7 @@ import { MasterSecretError } from './crypto/master-secret.ts';
 import { PrivateKeyUnreadableError } from './crypto/sealed-private-key.ts';
 import { DatabaseStartError } from './db/start-error.ts';
 import { StoreUnavailableError } from './ephemeral/store.ts';
+import { CountryDatabaseError } from './lib/country-database.ts';
 import { createLogger } from './lib/log.ts';
 import { startServer } from './server.ts';
 
@@ -12,6 +13,7 @@ const shutdownLimit = 10_000;
 /** What an operator can mend is said plainly; anything else with its stack. */
 const operatorErrors = [
   ConfigError,
+  CountryDatabaseError,
   DatabaseStartError,
   MasterSecretError,
   PrivateKeyUnreadableError,

@@ -100,6 +100,125 @@ export const apiKeySchema = z
   })
   .openapi('CreatedApiKey');
 
+export const blindLicenseSchema = mintedLicenseSchema.omit({ licenseKey: true }).openapi('BlindLicense');
+
+export const endUserSchema = z
+  .object({
+    id: uuid,
+    applicationId: uuid,
+    username: z.string().openapi({ example: 'grace' }),
+    email: z.string().nullable(),
+    licenseId: uuid.nullable(),
+    subscriptionTier: z.int().nullable().openapi({ description: 'Of the linked license; null without one.' }),
+    lastIp: z.string().nullable(),
+    lastHwid: z.string().nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .openapi('EndUser');
+
+export const banSchema = z
+  .object({
+    id: uuid,
+    banType: z.enum(['hwid', 'ip']),
+    value: z.string().openapi({ description: 'The banned HWID or address.', example: '192.0.2.7' }),
+    sourceLicenseId: uuid
+      .nullable()
+      .openapi({ description: 'The license whose ban caused it; null once deleted.' }),
+    createdAt: timestamp,
+  })
+  .openapi('Ban');
+
+export const listedApiKeySchema = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    keyPrefix: z.string(),
+    createdAt: timestamp,
+    last_used_at: timestamp.nullable(),
+    revoked: z.boolean(),
+  })
+  .openapi('ApiKey');
+
+export const securityLogEntrySchema = z
+  .object({
+    id: uuid,
+    applicationId: uuid.nullable(),
+    event: z.string().openapi({ description: 'What happened.', example: 'license_validated' }),
+    code: z.string().nullable().openapi({ description: "The verdict of a client's request.", example: 'OK' }),
+    licenseId: uuid.nullable(),
+    userId: uuid.nullable(),
+    ip: z.string().nullable(),
+    country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2.' }),
+    hwid: z.string().nullable(),
+    metadata: z.json().openapi({ type: 'object' }),
+    createdAt: timestamp,
+  })
+  .openapi('SecurityLogEntry');
+
+export const metricsSchema = z
+  .object({
+    applications: z.object({ total: z.int(), active: z.int(), disabled: z.int() }),
+    licenses: z.object({
+      total: z.int(),
+      unused: z.int(),
+      active: z.int(),
+      expired: z.int(),
+      banned: z.int(),
+    }),
+    validations24h: z.object({
+      total: z.int(),
+      byCode: z.record(z.string(), z.int()).openapi({ example: { OK: 41, EXPIRED: 1 } }),
+    }),
+  })
+  .openapi('Metrics');
+
+const exportedLicenseSchema = licenseSchema.pick({
+  id: true,
+  keyPrefix: true,
+  status: true,
+  expiresAt: true,
+  subscriptionTier: true,
+  hwid: true,
+  lastIp: true,
+});
+
+const exportedUserSchema = endUserSchema.extend({
+  license: exportedLicenseSchema.nullable(),
+  sessions: z.array(
+    z.object({
+      id: uuid,
+      ip: z.string().nullable(),
+      hwid: z.string().nullable(),
+      createdAt: timestamp,
+      expiresAt: timestamp,
+    }),
+  ),
+});
+
+export const endUserExportSchema = z
+  .object({
+    exportedAt: timestamp,
+    applicationId: uuid,
+    users: z.array(exportedUserSchema),
+    bans: z.array(banSchema),
+    securityLog: z.array(securityLogEntrySchema).openapi({ description: 'The newest 10,000 entries.' }),
+  })
+  .openapi('EndUserExport');
+
+export const accountExportSchema = z
+  .object({
+    exportedAt: timestamp,
+    developer: developerSchema,
+    applications: z.array(applicationSchema),
+    licenses: z.array(licenseSchema),
+    users: z.array(endUserSchema),
+    bans: z.array(banSchema.extend({ applicationId: uuid })),
+    apiKeys: z.array(listedApiKeySchema),
+    securityLog: z.array(securityLogEntrySchema).openapi({ description: 'The newest 10,000 entries.' }),
+  })
+  .openapi('AccountExport');
+
 export const sealedAnswerSchema = z
   .object({
     sessionId: z.string(),

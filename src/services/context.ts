@@ -7,6 +7,7 @@ import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Actor } from './actor.ts';
+import type { ApiKeyUseRecorder } from './api-key/note-use.ts';
 import type { ServiceCaches } from './caches.ts';
 import type { SecurityLogWriter } from './security-log/writer.ts';
 
@@ -17,6 +18,7 @@ export interface ServiceEnvironment {
   readonly replayGuard: ReplayGuard;
   readonly caches: ServiceCaches;
   readonly securityLog: SecurityLogWriter;
+  readonly apiKeyUse: ApiKeyUseRecorder;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;
   readonly clock: Clock;

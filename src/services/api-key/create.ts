@@ -3,6 +3,7 @@ import { createApiKeyToken } from '../../crypto/api-key-token.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { displayName } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 
@@ -31,7 +32,7 @@ export async function createApiKey({
   const developerId = requireDeveloper(ctx.actor);
   const { token, keyPrefix, keyHash } = createApiKeyToken();
   const row = { id: newId(), name: input.name, keyPrefix, createdAt: new Date(ctx.env.clock.now()) };
-  await ctx.env.database.prisma.$transaction(async (transaction) => {
+  await developerTransaction(ctx, developerId, async (transaction) => {
     await transaction.apiKey.create({ data: { ...row, developerId, keyHash } });
     await recordSecurityEvent(ctx, transaction, {
       developerId,

@@ -5,6 +5,7 @@ import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { displayName } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { applicationVersion } from './update-settings.ts';
@@ -29,7 +30,7 @@ export async function createApplication({
   const developerId = requireDeveloper(ctx.actor);
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
-  const row = await ctx.env.database.prisma.$transaction(async (transaction) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction) => {
     const created = await transaction.application.create({
       data: {
         id,

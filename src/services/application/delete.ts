@@ -1,6 +1,7 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { toApplicationId } from './require-own.ts';
@@ -19,8 +20,10 @@ export async function deleteApplication({
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const id = toApplicationId(input.id);
-  await ctx.env.database.prisma
-    .$transaction(async (transaction) => {
+  await developerTransaction(
+    ctx,
+    developerId,
+    async (transaction) => {
       const { name } = await transaction.application.delete({
         where: { id, developerId },
         select: { name: true },
@@ -31,10 +34,11 @@ export async function deleteApplication({
         event: 'application_deleted',
         metadata: { applicationId: id, name },
       });
-    }, cascadeTimeLimit)
-    .catch((error: unknown) => {
-      throw isRecordNotFound(error) ? applicationNotFound() : error;
-    });
+    },
+    cascadeTimeLimit,
+  ).catch((error: unknown) => {
+    throw isRecordNotFound(error) ? applicationNotFound() : error;
+  });
   await ctx.env.caches.invalidateApplication(id);
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -45,7 +46,7 @@ export async function updateApplicationSettings({
   const id = toApplicationId(input.id);
   const { responseMessages, ...columns } = input.settings;
   const where = { id, developerId };
-  const row = await ctx.env.database.prisma.$transaction(async (transaction) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction) => {
     // Also takes the row's lock, so that the read below is of this change and no later one.
     const { count } = await transaction.application.updateMany({ where, data: columns });
     if (count === 0) throw applicationNotFound();

@@ -59,7 +59,9 @@ async function findKeyOwner(env: ServiceEnvironment, token: string): Promise<Dev
   if (keyHash === null) return null;
   const key = await env.database.prisma.apiKey.findUnique({
     where: { keyHash },
-    select: { developerId: true, revokedAt: true },
+    select: { id: true, developerId: true, revokedAt: true },
   });
-  return key !== null && key.revokedAt === null ? (key.developerId as DeveloperId) : null;
+  if (key === null || key.revokedAt !== null) return null;
+  env.apiKeyUse.note(key.id);
+  return key.developerId as DeveloperId;
 }

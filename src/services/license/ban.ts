@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { BanType } from '../ban/is-banned.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { ServiceError } from '../errors.ts';
 import { ipAddress } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -34,7 +35,7 @@ export async function banLicense({
   const { scope } = input.ban;
   // What validations have said of the license's address until now is what "last IP" means.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
-  const outcome = await ctx.env.database.prisma.$transaction(async (transaction) => {
+  const outcome = await developerTransaction(ctx, developerId, async (transaction) => {
     const license = await lockOwnLicense(transaction, developerId, input.id);
     const bans = bansOf(input.ban, license);
     await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()));

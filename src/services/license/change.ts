@@ -1,5 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import type { SecurityLogInput } from '../security-log/entry.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -24,7 +25,7 @@ export async function changeLicense(
   id: string,
   decide: (license: LockedLicense) => LicenseChange,
 ): Promise<LicenseView> {
-  const { keyHash, ...row } = await ctx.env.database.prisma.$transaction(async (transaction) => {
+  const { keyHash, ...row } = await developerTransaction(ctx, developerId, async (transaction) => {
     const license = await lockOwnLicense(transaction, developerId, id);
     const { data, event, metadata } = decide(license);
     await recordSecurityEvent(ctx, transaction, {

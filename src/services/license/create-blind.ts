@@ -5,7 +5,8 @@ import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { ServiceError } from '../errors.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
 import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
@@ -58,17 +59,23 @@ export async function createBlindLicenses({
     note: null,
     noteCiphertextB64: key.noteCiphertextB64 ?? null,
   }));
-  await ctx.env.database.prisma.$transaction(async (transaction) => {
-    const now = new Date(ctx.env.clock.now());
-    const inserted = await insertLicenses(transaction, input.applicationId, licenses, now);
-    if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
-    await recordSecurityEvent(ctx, transaction, {
-      developerId,
-      applicationId: input.applicationId,
-      event: 'licenses_created',
-      metadata: { amount: licenses.length, blind: true },
-    });
-  }, timeLimit);
+  await developerTransaction(
+    ctx,
+    developerId,
+    async (transaction) => {
+      if (!(await holdApplication(transaction, input.applicationId))) throw applicationNotFound();
+      const now = new Date(ctx.env.clock.now());
+      const inserted = await insertLicenses(transaction, input.applicationId, licenses, now);
+      if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
+      await recordSecurityEvent(ctx, transaction, {
+        developerId,
+        applicationId: input.applicationId,
+        event: 'licenses_created',
+        metadata: { amount: licenses.length, blind: true },
+      });
+    },
+    timeLimit,
+  );
   await ctx.env.caches.invalidateLicenses(licenses.map((license) => license.keyHash));
   return licenses.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...license }) => license);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import type { NewLicense } from './insert.ts';
@@ -43,22 +44,27 @@ export async function createLicenses({
   input: CreateLicensesInput;
 }): Promise<MintedLicenses> {
   const developerId = requireDeveloper(ctx.actor);
-  const minted = await ctx.env.database.prisma.$transaction(async (transaction) => {
-    const mask = await requireMintable(transaction, developerId, input);
-    const order = { ...input, mask, note: input.note ?? null };
-    const keys = await mintLicenses(transaction, order, new Date(ctx.env.clock.now()));
-    await recordSecurityEvent(ctx, transaction, {
-      developerId,
-      applicationId: input.applicationId,
-      event: 'licenses_created',
-      metadata: {
-        amount: input.amount,
-        durationSeconds: input.durationSeconds,
-        subscriptionTier: input.subscriptionTier,
-      },
-    });
-    return { mask, keys };
-  }, timeLimit);
+  const minted = await developerTransaction(
+    ctx,
+    developerId,
+    async (transaction) => {
+      const mask = await requireMintable(transaction, developerId, input);
+      const order = { ...input, mask, note: input.note ?? null };
+      const keys = await mintLicenses(transaction, order, new Date(ctx.env.clock.now()));
+      await recordSecurityEvent(ctx, transaction, {
+        developerId,
+        applicationId: input.applicationId,
+        event: 'licenses_created',
+        metadata: {
+          amount: input.amount,
+          durationSeconds: input.durationSeconds,
+          subscriptionTier: input.subscriptionTier,
+        },
+      });
+      return { mask, keys };
+    },
+    timeLimit,
+  );
   // A client may have asked for one of these keys before it was minted, and the "no" be remembered.
   await ctx.env.caches.invalidateLicenses(minted.keys.map((key) => key.keyHash));
   return {

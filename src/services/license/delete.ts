@@ -1,5 +1,8 @@
+import type { Prisma } from '../../db/client.ts';
+import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
@@ -15,7 +18,8 @@ export async function deleteLicense({
   input: { id: string };
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
-  const keyHash = await ctx.env.database.prisma.$transaction(async (transaction) => {
+  const keyHash = await developerTransaction(ctx, developerId, async (transaction) => {
+    await lockUsersOf(transaction, developerId, input.id);
     const license = await lockOwnLicense(transaction, developerId, input.id);
     const deleted = await transaction.license.delete({
       where: { id: license.id },
@@ -31,4 +35,23 @@ export async function deleteLicense({
     return deleted.keyHash;
   });
   await ctx.env.caches.invalidateLicenses([keyHash]);
+}
+
+/**
+ * The users who have the license lose it with its row, so they are locked before it, and their application before
+ * them (see developerTransaction).
+ */
+async function lockUsersOf(
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  licenseId: string,
+): Promise<void> {
+  if (!isId(licenseId)) return;
+  const license = await transaction.license.findUnique({
+    where: { id: licenseId, application: { developerId } },
+    select: { applicationId: true },
+  });
+  if (license === null || !(await holdApplication(transaction, license.applicationId))) return;
+  await transaction.$queryRaw`
+    SELECT id FROM end_users WHERE license_id = ${licenseId}::uuid ORDER BY id FOR UPDATE`;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import { toApplicationId } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 
@@ -25,23 +26,28 @@ export async function extendLicenses({
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = toApplicationId(input.applicationId);
   const now = new Date(ctx.env.clock.now());
-  const extended = await ctx.env.database.prisma.$transaction(async (transaction) => {
-    const owned = await transaction.application.findUnique({
-      where: { id: applicationId, developerId },
-      select: { id: true },
-    });
-    if (owned === null) throw applicationNotFound();
-    const count = await transaction.$executeRaw`
+  const extended = await developerTransaction(
+    ctx,
+    developerId,
+    async (transaction) => {
+      const owned = await transaction.application.findUnique({
+        where: { id: applicationId, developerId },
+        select: { id: true },
+      });
+      if (owned === null) throw applicationNotFound();
+      const count = await transaction.$executeRaw`
       UPDATE licenses SET expires_at = expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
       WHERE application_id = ${applicationId}::uuid AND status = 'active' AND expires_at > ${now}`;
-    await recordSecurityEvent(ctx, transaction, {
-      developerId,
-      applicationId,
-      event: 'licenses_extended',
-      metadata: { seconds: input.seconds, extended: count },
-    });
-    return count;
-  }, timeLimit);
+      await recordSecurityEvent(ctx, transaction, {
+        developerId,
+        applicationId,
+        event: 'licenses_extended',
+        metadata: { seconds: input.seconds, extended: count },
+      });
+      return count;
+    },
+    timeLimit,
+  );
   await ctx.env.caches.invalidateAllLicenses();
   return extended;
 }

@@ -1,14 +1,10 @@
 import { messageFor } from '../application/message-for.ts';
-import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import { type ClientRequest, clientFacts } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
 
-export interface ValidateInput {
-  /** The application and version of the client's session. */
-  readonly application: ApplicationSnapshot;
-  readonly clientVersion: string;
+export interface ValidateInput extends ClientRequest {
   readonly licenseKey: string;
-  readonly hwid: string | null;
 }
 
 /** The verdict, as the sealed answer states it (interface, "Client protocol"). */
@@ -41,15 +37,10 @@ export async function validateLicense({
   ctx: ServiceContext;
   input: ValidateInput;
 }): Promise<ValidateOutcome> {
-  const { application, clientVersion, licenseKey, hwid } = input;
-  const { caches } = ctx.env;
+  const { application, licenseKey, hwid } = input;
   const judgement = await judgeLicense(ctx, {
     application,
-    client: {
-      version: clientVersion,
-      ipBanned: await caches.isBanned(application.id, 'ip', ctx.client.ip),
-      hwidBanned: hwid !== null && (await caches.isBanned(application.id, 'hwid', hwid)),
-    },
+    client: await clientFacts(ctx, input),
     licenseKey,
     hwid,
   });

@@ -1,0 +1,36 @@
+import type { Prisma } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
+import type { ServiceContext } from '../context.ts';
+import { developerTransaction } from '../developer-transaction.ts';
+import { ServiceError } from '../errors.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+
+/** The account as it is after a change, with what a new cookie has to say. */
+export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };
+
+/**
+ * Changes the developer's own row, in one transaction with its log entry, which names the fields alone.
+ * @throws {ServiceError} EMAIL_TAKEN, UNAUTHENTICATED
+ */
+export async function changeAccount(
+  ctx: ServiceContext,
+  developerId: string,
+  data: Prisma.DeveloperUpdateInput,
+  changed: readonly string[],
+): Promise<ChangedAccount> {
+  return developerTransaction(ctx, developerId, async (transaction) => {
+    const select = { ...developerSelect, sessionVersion: true } as const;
+    const account = await transaction.developer.update({ where: { id: developerId }, data, select });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: null,
+      event: 'account_changed',
+      metadata: { changed },
+    });
+    return account;
+  }).catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'email_normalized')) throw error;
+    throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
+  });
+}

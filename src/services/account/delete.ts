@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { anyPassword } from '../fields.ts';
+import { requirePassword } from './require-password.ts';
+
+export const deleteAccountInput = z.object({
+  password: anyPassword,
+  confirm: z.literal('DELETE', 'must be the text DELETE'),
+});
+
+/** An account may own millions of rows, and they go with it. */
+const cascadeTimeLimit = { timeout: 120_000 };
+
+/**
+ * Deletes the developer's account and, in the database, all that is its own; cookies and API keys end with it.
+ * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ */
+export async function deleteAccount({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof deleteAccountInput>;
+}): Promise<void> {
+  const developerId = requireDeveloper(ctx.actor);
+  await requirePassword(ctx, developerId, input.password);
+  const applications = await ctx.env.database.prisma.$transaction(async (transaction) => {
+    // The account's lock first: no application is made between the list and the end.
+    await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
+    const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
+    await transaction.developer.deleteMany({ where: { id: developerId } });
+    return owned;
+  }, cascadeTimeLimit);
+  for (const { id } of applications) await ctx.env.caches.invalidateApplication(id);
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { licenseMask } from '../license/mask.ts';
+import { changeAccount } from './change.ts';
+
+export const setMaskInput = z.object({ mask: licenseMask.nullable() });
+
+/**
+ * Sets the account's default license key mask; null means the service's own.
+ * @returns the mask as it is now
+ * @throws {ServiceError} UNAUTHENTICATED
+ */
+export async function setMask({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof setMaskInput>;
+}): Promise<string | null> {
+  const developerId = requireDeveloper(ctx.actor);
+  const account = await changeAccount(ctx, developerId, { licenseMask: input.mask }, ['licenseMask']);
+  return account.licenseMask;
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { anyPassword } from '../fields.ts';
+import { changeAccount } from './change.ts';
+import { requirePassword } from './require-password.ts';
+
+export const setModeInput = z.object({ mode: z.enum(['default', 'private']), password: anyPassword });
+
+/**
+ * Switches where license keys are made: on the server, or in the browser (private mode).
+ * @returns the mode as it is now
+ * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ */
+export async function setMode({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof setModeInput>;
+}): Promise<'default' | 'private'> {
+  const developerId = requireDeveloper(ctx.actor);
+  await requirePassword(ctx, developerId, input.password);
+  const account = await changeAccount(ctx, developerId, { keyCreationMode: input.mode }, ['keyCreationMode']);
+  return account.keyCreationMode;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { decodeBase64 } from '../../protocol/base64.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { ServiceContext } from '../context.ts';
+import { anyPassword } from '../fields.ts';
+import { changeAccount } from './change.ts';
+import { requirePassword } from './require-password.ts';
+
+const base64Of = (least: number, most: number) =>
+  z
+    .string()
+    .max(Math.ceil(most / 3) * 4)
+    .refine((value) => {
+      const length = decodeBase64(value)?.length ?? -1;
+      return length >= least && length <= most;
+    }, `must be standard base64 with padding of ${least} to ${most} bytes`);
+
+export const setVaultInput = z.object({
+  /** Salt of the key that the browser derives from the vault's passphrase. */
+  vaultSaltB64: base64Of(16, 64),
+  /** A known text sealed under that key, by which the browser can tell a wrong passphrase. */
+  vaultCheckB64: base64Of(16, 1024),
+  password: anyPassword,
+});
+
+/** The vault check fields. The service never sees the passphrase or the key. */
+export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vaultCheckB64'>;
+
+/**
+ * Stores what a browser needs to unlock the notes of private mode.
+ * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ */
+export async function setVault({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: z.output<typeof setVaultInput>;
+}): Promise<Vault> {
+  const developerId = requireDeveloper(ctx.actor);
+  await requirePassword(ctx, developerId, input.password);
+  const { vaultSaltB64, vaultCheckB64 } = input;
+  await changeAccount(ctx, developerId, { vaultSaltB64, vaultCheckB64 }, ['vault']);
+  return { vaultSaltB64, vaultCheckB64 };
+}

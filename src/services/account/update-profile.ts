@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { signCookieToken } from '../../crypto/cookie-token.ts';
+import { hashPassword } from '../../crypto/password.ts';
+import type { Prisma } from '../../db/client.ts';
+import { requireDeveloper } from '../actor.ts';
+import type { DeveloperView } from '../auth/developer-view.ts';
+import type { ServiceContext } from '../context.ts';
+import { anyPassword, developerPassword, displayName, email } from '../fields.ts';
+import { changeAccount } from './change.ts';
+import { requirePassword } from './require-password.ts';
+
+export const updateProfileInput = z.object({
+  name: displayName.optional(),
+  email: email.optional(),
+  /** Ends every older session cookie. */
+  newPassword: developerPassword.optional(),
+  /** The current one. */
+  password: anyPassword,
+});
+
+type Profile = z.output<typeof updateProfileInput>;
+
+export interface UpdatedProfile {
+  readonly developer: DeveloperView;
+  /** After a new password: the token of the one cookie that is good from now on. */
+  readonly cookieToken: string | null;
+}
+
+/**
+ * Changes the developer's name, address or password.
+ * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS, EMAIL_TAKEN
+ */
+export async function updateProfile({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: Profile;
+}): Promise<UpdatedProfile> {
+  const developerId = requireDeveloper(ctx.actor);
+  await requirePassword(ctx, developerId, input.password);
+  const changed = (['name', 'email', 'newPassword'] as const).filter((field) => input[field] !== undefined);
+  const account = await changeAccount(ctx, developerId, await changes(input), changed);
+  const { sessionVersion, ...developer } = account;
+  const { keyring, clock } = ctx.env;
+  const cookieToken =
+    input.newPassword === undefined
+      ? null
+      : await signCookieToken(keyring, clock, { developerId, sessionVersion });
+  return { developer, cookieToken };
+}
+
+async function changes({ name, email: address, newPassword }: Profile): Promise<Prisma.DeveloperUpdateInput> {
+  return {
+    ...(name !== undefined && { name }),
+    ...(address !== undefined && { email: address, emailNormalized: address.toLowerCase() }),
+    ...(newPassword !== undefined && {
+      passwordHash: await hashPassword(newPassword),
+      sessionVersion: { increment: 1 },
+    }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Database } from '../../db/database.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+
+/** Remembers when API keys were used, and writes it now and then: a request does not wait for a write of its own. */
+export interface ApiKeyUseRecorder {
+  note(apiKeyId: string): void;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const delay = 1_000;
+
+/** At most one statement a second, whatever the number of requests. */
+export function createApiKeyUseRecorder(
+  { pool }: Pick<Database, 'pool'>,
+  clock: Clock,
+  log: Logger,
+): ApiKeyUseRecorder {
+  let used = new Map<string, Date>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (used.size === 0) return;
+    const batch = used;
+    used = new Map();
+    // Only ever later: another instance may have written a later use.
+    await pool
+      .query(
+        `UPDATE api_keys SET last_used_at = used.at
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
+         WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`,
+        [[...batch.keys()], [...batch.values()]],
+      )
+      .catch((error: unknown) => log.warn({ err: error }, 'the last use of API keys could not be written'));
+  };
+
+  return {
+    note(apiKeyId) {
+      used.set(apiKeyId, new Date(clock.now()));
+      timer ??= setTimeout(() => void flush(), delay).unref();
+    },
+    flush,
+    close: flush,
+  };
+}

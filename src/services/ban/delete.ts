@@ -1,0 +1,43 @@
+import { isRecordNotFound } from '../../db/errors.ts';
+import { isId } from '../../lib/ids.ts';
+import { requireDeveloper } from '../actor.ts';
+import { requireOwnApplication } from '../application/require-own.ts';
+import type { ServiceContext } from '../context.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { banSelect } from './list.ts';
+
+const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
+
+/**
+ * Removes a ban row, and nothing else: the license that caused it stays as it is.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, BAN_NOT_FOUND
+ */
+export async function deleteBan({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { applicationId: string; banId: string };
+}): Promise<void> {
+  const developerId = requireDeveloper(ctx.actor);
+  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  if (!isId(input.banId)) throw banNotFound();
+  const removed = await developerTransaction(ctx, developerId, async (transaction) => {
+    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    const where = { id: input.banId, applicationId };
+    const ban = await transaction.ban.delete({ where, select: banSelect });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId,
+      licenseId: ban.sourceLicenseId,
+      event: 'ban_removed',
+      metadata: { banType: ban.banType, value: ban.value },
+    });
+    return ban;
+  }).catch((error: unknown) => {
+    throw isRecordNotFound(error) ? banNotFound() : error;
+  });
+  await ctx.env.caches.invalidateBan(applicationId, removed.banType, removed.value);
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import type { JsonValue } from '../../protocol/canonical-json.ts';
+import type { SealedRequest } from '../../protocol/messages.ts';
+import { messageFor } from '../application/message-for.ts';
+import type { ServiceContext } from '../context.ts';
+import { openRequest } from './open-request.ts';
+import { type SealedAnswer, sealAnswer } from './seal-answer.ts';
+
+/** The members of a sealed result beside those that every one has. */
+type Result = Readonly<Record<string, JsonValue>>;
+
+export interface SealedVerb<Schema extends z.ZodType> {
+  /** The inner body. */
+  readonly schema: Schema;
+  /** What a malformed body's answer has beside its code and message. */
+  readonly malformed: Result;
+  readonly answer: (inner: z.output<Schema>, client: SealedClient) => Promise<Result>;
+}
+
+/** Who speaks in a session. */
+export type SealedClient = Pick<Awaited<ReturnType<typeof openRequest>>, 'application'> & {
+  readonly clientVersion: string;
+};
+
+/**
+ * Opens a sealed request, has it answered, and seals the answer; a malformed inner body is answered sealed as well
+ * (SPEC §10).
+ * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
+ * @throws {ServiceError} UNAVAILABLE
+ */
+export async function answerSealed<Schema extends z.ZodType>(
+  ctx: ServiceContext,
+  envelope: SealedRequest,
+  verb: SealedVerb<Schema>,
+): Promise<SealedAnswer> {
+  const request = await openRequest(ctx, envelope);
+  const { application } = request;
+  const inner = verb.schema.safeParse(request.inner);
+  if (!inner.success) {
+    const message = messageFor(application, 'VALIDATION_FAILED');
+    return sealAnswer(ctx, request, {
+      success: false,
+      code: 'VALIDATION_FAILED',
+      message,
+      ...verb.malformed,
+    });
+  }
+  const client = { application, clientVersion: request.session.clientVersion };
+  return sealAnswer(ctx, request, await verb.answer(inner.data, client));
+}

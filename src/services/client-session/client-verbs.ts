@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import {
+  innerLoginRequest,
+  innerRegisterRequest,
+  innerUpgradeRequest,
+  innerValidateRequest,
+  type SealedRequest,
+  sessionInitRequest,
+} from '../../protocol/messages.ts';
+import type { ServiceContext } from '../context.ts';
+import type { ClientAuthOutcome } from '../end-user/client-auth.ts';
+import { loginEndUser } from '../end-user/login.ts';
+import { registerEndUser } from '../end-user/register.ts';
+import { upgradeEndUser } from '../end-user/upgrade.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { type ValidateOutcome, validateLicense } from '../license/validate.ts';
+import { answerSealed, type SealedClient } from './answer-sealed.ts';
+import type { SealedAnswer } from './seal-answer.ts';
+
+export type ClientOutcome = ValidateOutcome | ClientAuthOutcome;
+
+/** Something that client software can ask for, sealed or in the plaintext test form. */
+export interface ClientVerb {
+  /**
+   * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
+   * @throws {ServiceError} UNAVAILABLE
+   */
+  sealed(ctx: ServiceContext, envelope: SealedRequest): Promise<SealedAnswer>;
+  /**
+   * The same verdict, neither sealed nor signed: reached only where the operator has set CRYPTO_ENFORCE to false.
+   * @throws {ServiceError} VALIDATION_FAILED, APP_NOT_FOUND, UNAVAILABLE
+   */
+  plain(ctx: ServiceContext, body: unknown): Promise<ClientOutcome>;
+}
+
+/** What a session says of the client, in the clear; the version is the application's own when left out. */
+const plainClient = z.object({
+  appId: sessionInitRequest.shape.appId,
+  clientVersion: sessionInitRequest.shape.clientVersion.optional(),
+});
+
+interface Definition<Body> {
+  /** The inner body of a sealed request. */
+  readonly sealedBody: z.ZodType<Body>;
+  /** The same without what only sealing needs. */
+  readonly plainBody: z.ZodType<Body>;
+  /** What a malformed sealed body is answered beside its code and message. */
+  readonly malformed: Readonly<Record<string, null>>;
+  readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<ClientOutcome>;
+}
+
+function clientVerb<Body>({ sealedBody, plainBody, malformed, answer }: Definition<Body>): ClientVerb {
+  return {
+    sealed: (ctx, envelope) =>
+      answerSealed(ctx, envelope, {
+        schema: sealedBody,
+        malformed,
+        answer: (body, client) => answer(ctx, body, client),
+      }),
+    plain: async (ctx, given) => {
+      const client = parse(plainClient, given);
+      const body = parse(plainBody, given);
+      const application = await ctx.env.caches.application(client.appId);
+      if (application === null) throw applicationNotFound();
+      return answer(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
+    },
+  };
+}
+
+function parse<Output>(schema: z.ZodType<Output>, given: unknown): Output {
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
+  return parsed.data;
+}
+
+/** The members of an inner body that only sealing needs. */
+const sealing = { nonce: true, timestamp: true, v: true, echoNonce: true } as const;
+
+const validateBody = innerValidateRequest.omit(sealing);
+const registerBody = innerRegisterRequest.omit(sealing);
+const loginBody = innerLoginRequest.omit(sealing);
+const upgradeBody = innerUpgradeRequest.omit(sealing);
+
+/** The verbs of the client protocol. What a body left out is null from here on. */
+export const clientVerbs = {
+  validate: clientVerb<z.output<typeof validateBody>>({
+    sealedBody: innerValidateRequest,
+    plainBody: validateBody,
+    malformed: { status: null, expiresAt: null },
+    answer: (ctx, { licenseKey, hwid = null }, client) =>
+      validateLicense({ ctx, input: { ...client, licenseKey, hwid } }),
+  }),
+  register: clientVerb<z.output<typeof registerBody>>({
+    sealedBody: innerRegisterRequest,
+    plainBody: registerBody,
+    malformed: {},
+    answer: (ctx, { username, password, email = null, licenseKey = null, hwid = null }, client) =>
+      registerEndUser({ ctx, input: { ...client, username, password, email, licenseKey, hwid } }),
+  }),
+  login: clientVerb<z.output<typeof loginBody>>({
+    sealedBody: innerLoginRequest,
+    plainBody: loginBody,
+    malformed: {},
+    answer: (ctx, { username, password, hwid = null }, client) =>
+      loginEndUser({ ctx, input: { ...client, username, password, hwid } }),
+  }),
+  upgrade: clientVerb<z.output<typeof upgradeBody>>({
+    sealedBody: innerUpgradeRequest,
+    plainBody: upgradeBody,
+    malformed: {},
+    answer: (ctx, { username, licenseKey, hwid = null }, client) =>
+      upgradeEndUser({ ctx, input: { ...client, username, licenseKey, hwid } }),
+  }),
+} as const;

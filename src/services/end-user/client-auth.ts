@@ -1,0 +1,130 @@
+import type { FailureVerdictCode } from '../../protocol/messages.ts';
+import { messageFor } from '../application/message-for.ts';
+import { type ClientRequest, clientFacts } from '../client-session/client-facts.ts';
+import { ProtocolError } from '../client-session/protocol-error.ts';
+import type { ServiceContext } from '../context.ts';
+import { type ClientFacts, decide } from '../license/decide.ts';
+import type { HeldLicense } from '../license/hold.ts';
+import type { SecurityEvent } from '../security-log/events.ts';
+import type { StartedSession } from './session.ts';
+
+/** What register, login and upgrade answer (interface, "Client protocol"), before it is sealed. */
+export type ClientAuthOutcome =
+  | {
+      readonly success: true;
+      readonly code: 'OK';
+      readonly message: string;
+      readonly sessionToken: string;
+      /** ISO 8601. */
+      readonly expiresAt: string;
+      readonly user: {
+        readonly id: string;
+        readonly username: string;
+        readonly email: string | null;
+        readonly applicationId: string;
+      };
+      readonly license: {
+        readonly id: string;
+        readonly status: string;
+        readonly expiresAt: string | null;
+        readonly subscriptionTier: number;
+      } | null;
+      readonly session: { readonly ip: string; readonly hwid: string | null };
+    }
+  | { readonly success: false; readonly code: FailureVerdictCode; readonly message: string };
+
+/** Ends a client's request with a verdict, and undoes the transaction it is thrown in. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: FailureVerdictCode;
+  constructor(code: FailureVerdictCode) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** What a request that was granted has made. */
+export interface Grant {
+  readonly user: { readonly id: string; readonly username: string; readonly email: string | null };
+  readonly license: HeldLicense | null;
+  readonly session: StartedSession;
+}
+
+/** The application was deleted while its client asked: its session is worth nothing any more. */
+export const applicationGone = () =>
+  new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');
+
+/**
+ * What register, login and upgrade have in common: the verdicts on the client itself come first, the outcome is noted
+ * in the security log, and a license that may have changed is no longer served from the cache.
+ */
+export async function answerClientAuth(
+  ctx: ServiceContext,
+  event: SecurityEvent,
+  request: ClientRequest & { readonly username: string },
+  grant: (client: ClientFacts) => Promise<Grant>,
+): Promise<ClientAuthOutcome> {
+  try {
+    const granted = await grant(await admitClient(ctx, request));
+    if (granted.license !== null) {
+      await ctx.env.caches.invalidateLicenses([granted.license.keyHash]);
+      ctx.env.securityLog.seen(granted.license.id, ctx.client.ip);
+    }
+    note(ctx, event, request, 'OK', granted);
+    return success(ctx, request, granted);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    note(ctx, event, request, error.code, null);
+    return { success: false, code: error.code, message: messageFor(request.application, error.code) };
+  }
+}
+
+/** @throws {Refusal} APP_DISABLED, APP_OUTDATED, IP_BANNED, HWID_BANNED */
+async function admitClient(ctx: ServiceContext, request: ClientRequest): Promise<ClientFacts> {
+  const client = await clientFacts(ctx, request);
+  const now = new Date(ctx.env.clock.now());
+  const { code } = decide({ ...request, client, license: 'not-asked', now });
+  if (code !== 'OK') throw new Refusal(code);
+  return client;
+}
+
+function note(
+  ctx: ServiceContext,
+  event: SecurityEvent,
+  { application, hwid, username }: ClientRequest & { readonly username: string },
+  code: string,
+  granted: Grant | null,
+): void {
+  ctx.env.securityLog.add(ctx.client, {
+    developerId: application.developerId,
+    applicationId: application.id,
+    event,
+    code,
+    licenseId: granted?.license?.id ?? null,
+    userId: granted?.user.id ?? null,
+    hwid,
+    metadata: { username },
+  });
+}
+
+function success(
+  ctx: ServiceContext,
+  { application, hwid }: ClientRequest,
+  { user, license, session }: Grant,
+): ClientAuthOutcome {
+  return {
+    success: true,
+    code: 'OK',
+    message: messageFor(application, 'OK'),
+    sessionToken: session.sessionToken,
+    expiresAt: session.expiresAt.toISOString(),
+    user: { id: user.id, username: user.username, email: user.email, applicationId: application.id },
+    license: license && {
+      id: license.id,
+      status: license.status,
+      expiresAt: license.expiresAt?.toISOString() ?? null,
+      subscriptionTier: license.subscriptionTier,
+    },
+    session: { ip: ctx.client.ip, hwid },
+  };
+}

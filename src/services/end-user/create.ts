@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { hashPassword } from '../../crypto/password.ts';
+import type { Prisma } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { requireDeveloper } from '../actor.ts';
+import { messageFor } from '../application/message-for.ts';
+import { requireOwnApplication } from '../application/require-own.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { email } from '../fields.ts';
+import { decide } from '../license/decide.ts';
+import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { endUserPassword, licenseKey, username } from './fields.ts';
+import { type EndUserView, endUserSelect, endUserView } from './view.ts';
+
+export const createEndUserInput = z.object({
+  username,
+  password: endUserPassword,
+  email: email.optional(),
+  licenseKey: licenseKey.optional(),
+});
+
+type CreateEndUserInput = z.output<typeof createEndUserInput>;
+
+/**
+ * Makes an end user's account, without a client session. A key that was never used becomes active; no HWID is bound.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED,
+ *   EXPIRED, USERNAME_TAKEN
+ */
+export async function createEndUser({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { applicationId: string; user: CreateEndUserInput };
+}): Promise<EndUserView> {
+  const developerId = requireDeveloper(ctx.actor);
+  const application = await ctx.env.caches.application(await requireOwnApplication(ctx, input.applicationId));
+  if (application === null) throw applicationNotFound();
+  const { user } = input;
+  if (user.licenseKey === undefined && application.requireLicenseToRegister) {
+    throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
+  }
+  const passwordHash = await hashPassword(user.password);
+  const created = await developerTransaction(ctx, developerId, async (transaction) => {
+    if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
+    const license = await takeLicense(ctx, transaction, application, user.licenseKey);
+    const row = await transaction.endUser.create({
+      data: {
+        id: newId(),
+        applicationId: application.id,
+        username: user.username,
+        email: user.email ?? null,
+        passwordHash,
+        licenseId: license?.id ?? null,
+      },
+      select: endUserSelect,
+    });
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId: application.id,
+      licenseId: license?.id ?? null,
+      userId: row.id,
+      event: 'user_created',
+      metadata: { username: row.username },
+    });
+    return { row, license };
+  }).catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'username')) throw error;
+    throw new ServiceError('USERNAME_TAKEN', messageFor(application, 'USERNAME_TAKEN'));
+  });
+  if (created.license !== null) await ctx.env.caches.invalidateLicenses([created.license.keyHash]);
+  return endUserView(created.row);
+}
+
+async function takeLicense(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  application: ApplicationSnapshot,
+  key: string | undefined,
+): Promise<HeldLicense | null> {
+  if (key === undefined) return null;
+  const license = await holdLicense(transaction, { licenseKey: key });
+  const now = new Date(ctx.env.clock.now());
+  const decision = decide({ application, client: null, license, hwid: null, now });
+  if (decision.code === 'OK' && license !== null) {
+    return applyToHeld(transaction, license, decision.effects, now);
+  }
+  throw refusal(application, decision.code);
+}
+
+/** Without a client behind the request, and without a HWID, the verdict has only these codes. */
+function refusal(application: ApplicationSnapshot, code: string): ServiceError {
+  switch (code) {
+    case 'LICENSE_NOT_FOUND':
+    case 'APP_MISMATCH':
+    case 'BANNED':
+    case 'EXPIRED':
+      return new ServiceError(code, messageFor(application, code));
+    default:
+      return new ServiceError('INTERNAL', `The verdict ${code} cannot be about a dashboard request.`);
+  }
+}

@@ -1,0 +1,36 @@
+import { requireDeveloper } from '../actor.ts';
+import { requireOwnApplication } from '../application/require-own.ts';
+import type { ServiceContext } from '../context.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
+import { applicationNotFound } from '../errors.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { lockEndUser, userNotFound } from './lock.ts';
+
+/**
+ * Removes an end user's row and sessions, and nothing else: the license stays as it is, and so do log entries.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, USER_NOT_FOUND
+ */
+export async function deleteEndUser({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { applicationId: string; userId: string };
+}): Promise<void> {
+  const developerId = requireDeveloper(ctx.actor);
+  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  await developerTransaction(ctx, developerId, async (transaction) => {
+    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    const user = await lockEndUser(transaction, applicationId, input.userId);
+    if (user === null) throw userNotFound();
+    await transaction.endUser.delete({ where: { id: user.id }, select: { id: true } });
+    // The name is the person's: what was erased is named by its id alone.
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId,
+      licenseId: user.licenseId,
+      userId: user.id,
+      event: 'user_deleted',
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { requireOwnApplication } from '../application/require-own.ts';
+import { banSelect } from '../ban/list.ts';
+import type { ServiceContext } from '../context.ts';
+import { shownStatus } from '../license/view.ts';
+import { securityLogSelect } from '../security-log/list.ts';
+import { endUserSelect } from './view.ts';
+
+/** The newest entries of the security log that an export has. */
+const mostLogEntries = 10_000;
+
+/** What an export has of an end user's license. */
+const exportedLicense = {
+  id: true,
+  keyPrefix: true,
+  status: true,
+  expiresAt: true,
+  subscriptionTier: true,
+  hwid: true,
+  lastIp: true,
+} as const;
+
+const exportedUser = {
+  ...endUserSelect,
+  license: { select: exportedLicense },
+  sessions: {
+    select: { id: true, ip: true, hwid: true, createdAt: true, expiresAt: true },
+    orderBy: { id: 'desc' },
+  },
+} as const;
+
+export type EndUserExport = Awaited<ReturnType<typeof exportEndUsers>>;
+
+/**
+ * All that is kept of an application's end users, for a data subject's request: their accounts, licenses and sessions,
+ * the application's bans, and the newest entries of its security log. No password hash and no token is in it.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ */
+export async function exportEndUsers({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { applicationId: string };
+}) {
+  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  const { prisma } = ctx.env.database;
+  const now = new Date(ctx.env.clock.now());
+  const newestFirst = { where: { applicationId }, orderBy: { id: 'desc' } } as const;
+  const users = await prisma.endUser.findMany({ ...newestFirst, select: exportedUser });
+  return {
+    exportedAt: now,
+    applicationId,
+    users: users.map(({ license, ...user }) => ({
+      ...user,
+      subscriptionTier: license?.subscriptionTier ?? null,
+      license: license && { ...license, status: shownStatus(license, now) },
+    })),
+    bans: await prisma.ban.findMany({ ...newestFirst, select: banSelect }),
+    securityLog: await prisma.securityLogEntry.findMany({
+      ...newestFirst,
+      take: mostLogEntries,
+      select: securityLogSelect,
+    }),
+  };
+}

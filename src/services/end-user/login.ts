@@ -1,0 +1,70 @@
+import { verifyPassword } from '../../crypto/password.ts';
+import type { ClientRequest } from '../client-session/client-facts.ts';
+import type { ServiceContext } from '../context.ts';
+import { holdApplication } from '../developer-transaction.ts';
+import type { ClientFacts } from '../license/decide.ts';
+import { holdLicense } from '../license/hold.ts';
+import {
+  answerClientAuth,
+  applicationGone,
+  type ClientAuthOutcome,
+  type Grant,
+  Refusal,
+} from './client-auth.ts';
+import { lockEndUser } from './lock.ts';
+import { startEndUserSession } from './session.ts';
+import { useLicense } from './use-license.ts';
+
+export interface LoginEndUserInput extends ClientRequest {
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * Logs an end user in; the linked license must hold. An unknown name costs the same work as a wrong password, and
+ * reads the same.
+ * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ */
+export function loginEndUser({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: LoginEndUserInput;
+}): Promise<ClientAuthOutcome> {
+  return answerClientAuth(ctx, 'user_logged_in', input, async (client) => {
+    const { application, username } = input;
+    const user = await ctx.env.database.prisma.endUser.findUnique({
+      where: { applicationId_username: { applicationId: application.id, username } },
+      select: { id: true, username: true, email: true, passwordHash: true },
+    });
+    const matches = await verifyPassword(user?.passwordHash ?? null, input.password);
+    if (user === null || !matches) throw new Refusal('INVALID_CREDENTIALS');
+    const { passwordHash: _, ...known } = user;
+    return write(ctx, input, client, known);
+  });
+}
+
+function write(
+  ctx: ServiceContext,
+  input: LoginEndUserInput,
+  client: ClientFacts,
+  user: Grant['user'],
+): Promise<Grant> {
+  const { application, hwid } = input;
+  return ctx.env.database.prisma.$transaction(async (transaction) => {
+    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    const locked = await lockEndUser(transaction, application.id, user.id);
+    if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
+    const { licenseId } = locked;
+    const found = licenseId === null ? 'not-asked' : await holdLicense(transaction, { licenseId });
+    const license = await useLicense(ctx, transaction, { ...input, client, license: found });
+    await transaction.endUser.update({
+      where: { id: user.id },
+      data: { lastIp: ctx.client.ip, ...(hwid !== null && { lastHwid: hwid }) },
+      select: { id: true },
+    });
+    const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
+    return { user, license, session };
+  });
+}

@@ -1,0 +1,96 @@
+import { sha256 } from '../../crypto/hash.ts';
+import { hashPassword } from '../../crypto/password.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { ClientRequest } from '../client-session/client-facts.ts';
+import type { ServiceContext } from '../context.ts';
+import { holdApplication } from '../developer-transaction.ts';
+import { type ClientFacts, decide } from '../license/decide.ts';
+import { holdLicense } from '../license/hold.ts';
+import {
+  answerClientAuth,
+  applicationGone,
+  type ClientAuthOutcome,
+  type Grant,
+  Refusal,
+} from './client-auth.ts';
+import { startEndUserSession } from './session.ts';
+import { useLicense } from './use-license.ts';
+
+export interface RegisterEndUserInput extends ClientRequest {
+  readonly username: string;
+  readonly password: string;
+  readonly email: string | null;
+  readonly licenseKey: string | null;
+}
+
+/**
+ * Registers an end user from client software, and logs him in. The license is judged before the name, so that nobody
+ * without a key learns which names exist.
+ * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ */
+export function registerEndUser({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: RegisterEndUserInput;
+}): Promise<ClientAuthOutcome> {
+  return answerClientAuth(ctx, 'user_registered', input, async (client) => {
+    await refuseEarly(ctx, input, client);
+    // Outside the transaction, which must be short.
+    const passwordHash = await hashPassword(input.password);
+    return write(ctx, input, client, passwordHash);
+  });
+}
+
+/** What can be refused without the cost of a password's hash is. The transaction judges again. */
+async function refuseEarly(
+  ctx: ServiceContext,
+  input: RegisterEndUserInput,
+  client: ClientFacts,
+): Promise<void> {
+  const { application, licenseKey } = input;
+  if (!application.registrationEnabled) throw new Refusal('REGISTER_DISABLED');
+  if (licenseKey === null) {
+    if (application.requireLicenseToRegister) throw new Refusal('LICENSE_REQUIRED');
+    return;
+  }
+  const license = await ctx.env.caches.license(sha256(licenseKey));
+  const now = new Date(ctx.env.clock.now());
+  const { code } = decide({ ...input, client, license, now });
+  if (code !== 'OK') throw new Refusal(code);
+}
+
+function write(
+  ctx: ServiceContext,
+  input: RegisterEndUserInput,
+  client: ClientFacts,
+  passwordHash: string,
+): Promise<Grant> {
+  const { application, licenseKey, hwid } = input;
+  return ctx.env.database.prisma
+    .$transaction(async (transaction) => {
+      if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+      const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
+      const license = await useLicense(ctx, transaction, { ...input, client, license: found });
+      const user = await transaction.endUser.create({
+        data: {
+          id: newId(),
+          applicationId: application.id,
+          username: input.username,
+          email: input.email,
+          passwordHash,
+          licenseId: license?.id ?? null,
+          lastIp: ctx.client.ip,
+          lastHwid: hwid,
+        },
+        select: { id: true, username: true, email: true },
+      });
+      const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
+      return { user, license, session };
+    })
+    .catch((error: unknown) => {
+      throw isUniqueViolation(error, 'username') ? new Refusal('USERNAME_TAKEN') : error;
+    });
+}

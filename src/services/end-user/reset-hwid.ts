@@ -1,0 +1,59 @@
+import { requireDeveloper } from '../actor.ts';
+import { requireOwnApplication } from '../application/require-own.ts';
+import type { ServiceContext } from '../context.ts';
+import { developerTransaction, holdApplication } from '../developer-transaction.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { holdLicense } from '../license/hold.ts';
+import { refuseBanned } from '../license/reset-hwid.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { lockEndUser, userNotFound } from './lock.ts';
+
+/**
+ * Forgets an end user's device, and frees the linked license of the one it is bound to; its status and term stay.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, USER_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET
+ */
+export async function resetEndUserHwid({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: { applicationId: string; userId: string };
+}): Promise<void> {
+  const developerId = requireDeveloper(ctx.actor);
+  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  const keyHash = await developerTransaction(ctx, developerId, async (transaction) => {
+    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    const user = await lockEndUser(transaction, applicationId, input.userId);
+    if (user === null) throw userNotFound();
+    const license =
+      user.licenseId === null ? null : await holdLicense(transaction, { licenseId: user.licenseId });
+    if (license !== null) refuseBanned(license);
+    const previousHwid = license?.hwid ?? user.lastHwid;
+    if (previousHwid === null) {
+      throw new ServiceError('HWID_NOT_SET', 'Neither this user nor the linked license has a device.');
+    }
+    await transaction.endUser.update({
+      where: { id: user.id },
+      data: { lastHwid: null },
+      select: { id: true },
+    });
+    if (license !== null) {
+      await transaction.license.update({
+        where: { id: license.id },
+        data: { hwid: null },
+        select: { id: true },
+      });
+    }
+    await recordSecurityEvent(ctx, transaction, {
+      developerId,
+      applicationId,
+      licenseId: user.licenseId,
+      userId: user.id,
+      event: 'hwid_reset',
+      hwid: previousHwid,
+      metadata: { previousHwid },
+    });
+    return license?.keyHash ?? null;
+  });
+  if (keyHash !== null) await ctx.env.caches.invalidateLicenses([keyHash]);
+}

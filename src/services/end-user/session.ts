@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../crypto/hash.ts';
+import type { Prisma } from '../../db/client.ts';
+import { newId } from '../../lib/ids.ts';
+import type { ServiceContext } from '../context.ts';
+
+/** Lifetime of an end user's session: 7 days (interface, "Other constants"). */
+const lifetimeMilliseconds = 7 * 24 * 60 * 60 * 1000;
+
+/** An end user's session, as its client is told of it. The database keeps the token's hash alone. */
+export interface StartedSession {
+  readonly sessionToken: string;
+  readonly expiresAt: Date;
+}
+
+/** Starts a session: 256 random bits, opaque to the client. */
+export async function startEndUserSession(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  session: { readonly endUserId: string; readonly hwid: string | null },
+): Promise<StartedSession> {
+  const sessionToken = randomBytes(32).toString('base64url');
+  const createdAt = new Date(ctx.env.clock.now());
+  const expiresAt = new Date(createdAt.getTime() + lifetimeMilliseconds);
+  await transaction.endUserSession.create({
+    data: {
+      ...session,
+      id: newId(),
+      tokenHash: sha256(sessionToken),
+      ip: ctx.client.ip,
+      createdAt,
+      expiresAt,
+    },
+    select: { id: true },
+  });
+  return { sessionToken, expiresAt };
+}

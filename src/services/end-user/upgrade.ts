@@ -1,0 +1,80 @@
+import type { ClientRequest } from '../client-session/client-facts.ts';
+import type { ServiceContext } from '../context.ts';
+import { holdApplication } from '../developer-transaction.ts';
+import type { ClientFacts } from '../license/decide.ts';
+import { type HeldLicense, holdLicense } from '../license/hold.ts';
+import {
+  answerClientAuth,
+  applicationGone,
+  type ClientAuthOutcome,
+  type Grant,
+  Refusal,
+} from './client-auth.ts';
+import { lockEndUser } from './lock.ts';
+import { startEndUserSession } from './session.ts';
+import { useLicense } from './use-license.ts';
+
+export interface UpgradeEndUserInput extends ClientRequest {
+  readonly username: string;
+  readonly licenseKey: string;
+}
+
+/**
+ * Gives an end user a license of a higher tier than the one he has; no license counts as tier 0. There is no password
+ * in it (interface, "Client protocol"): the key is what proves.
+ * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ */
+export function upgradeEndUser({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: UpgradeEndUserInput;
+}): Promise<ClientAuthOutcome> {
+  return answerClientAuth(ctx, 'user_upgraded', input, async (client) => {
+    const { application, username } = input;
+    const user = await ctx.env.database.prisma.endUser.findUnique({
+      where: { applicationId_username: { applicationId: application.id, username } },
+      select: { id: true, username: true, email: true },
+    });
+    if (user === null) throw new Refusal('USER_NOT_FOUND');
+    return write(ctx, input, client, user);
+  });
+}
+
+function write(
+  ctx: ServiceContext,
+  input: UpgradeEndUserInput,
+  client: ClientFacts,
+  user: Grant['user'],
+): Promise<Grant> {
+  const { application, hwid, licenseKey } = input;
+  return ctx.env.database.prisma.$transaction(async (transaction) => {
+    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    const locked = await lockEndUser(transaction, application.id, user.id);
+    if (locked === null) throw new Refusal('USER_NOT_FOUND');
+    const current = await transaction.endUser.findUniqueOrThrow({
+      where: { id: user.id },
+      select: { license: { select: { subscriptionTier: true } } },
+    });
+    const currentTier = current.license?.subscriptionTier ?? 0;
+    const license = await useLicense(ctx, transaction, {
+      ...input,
+      client,
+      license: await holdLicense(transaction, { licenseKey }),
+      refuse: ({ subscriptionTier }: HeldLicense) =>
+        subscriptionTier > currentTier ? null : new Refusal('TIER_NOT_HIGHER'),
+    });
+    await transaction.endUser.update({
+      where: { id: user.id },
+      data: {
+        licenseId: license?.id ?? null,
+        lastIp: ctx.client.ip,
+        ...(hwid !== null && { lastHwid: hwid }),
+      },
+      select: { id: true },
+    });
+    const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
+    return { user, license, session };
+  });
+}
