@@ -24,7 +24,10 @@ export interface Deps {
   readonly services: ServiceEnvironment;
   /** Looks a client's country up; null without a database to look in. */
   readonly countryOfIp: ((ip: string) => string | null) | null;
-  /** Writes what is waiting, then closes in the reverse order of opening. */
+  /**
+   * Writes what is waiting, then closes in the reverse order of opening, all of it even when some fails.
+   * @throws {Error} the first failure
+   */
   close(): Promise<void>;
 }
 
@@ -44,7 +47,11 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
   const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
+    const failures: unknown[] = [];
+    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+      await closer().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const countryOfIp =
@@ -92,7 +99,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     };
     return { config, log, services, countryOfIp, close };
   } catch (error) {
-    await close();
+    await close().catch(() => undefined);
     throw error;
   }
 }

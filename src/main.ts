@@ -7,8 +7,13 @@ import { CountryDatabaseError } from './lib/country-database.ts';
 import { createLogger } from './lib/log.ts';
 import { startServer } from './server.ts';
 
-/** The longest that open requests may take once the process is told to stop, in milliseconds. */
-const shutdownLimit = 10_000;
+/**
+ * The longest that stopping may take, in milliseconds: far more than open requests are given, so that what waits to be
+ * written is written even then.
+ */
+const shutdownLimit = 20_000;
+/** The terminal sends Ctrl-C to `npm start` and to this process, and npm passes it on: two signals, one wish. */
+const sameSignalWithin = 500;
 
 /** What an operator can mend is said plainly; anything else with its stack. */
 const operatorErrors = [
@@ -20,18 +25,33 @@ const operatorErrors = [
   StoreUnavailableError,
 ];
 
+/** What to do about an address that cannot be listened on, by the operating system's code. */
+const listenAdvice: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'Set PORT and HOST to an address that is free.'],
+  ['EACCES', 'Set PORT and HOST to an address that this user may listen on.'],
+  ['EADDRNOTAVAIL', 'Set HOST to an address that this machine has, or to 0.0.0.0 for all of them.'],
+  ['EAFNOSUPPORT', 'Set HOST to an address of a kind that this machine has, such as 127.0.0.1.'],
+  ['ENOTFOUND', 'Set HOST to an IP address.'],
+]);
+
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLogger(config.logLevel);
   const server = await startServer(config, { log, onFatal: () => process.exit(1) });
 
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    // A second signal is someone who does not want to wait.
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      // A second signal is someone who does not want to wait.
+      if (performance.now() - stoppingSince > sameSignalWithin) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     log.info({ signal }, 'Stopping: finishing open requests');
-    setTimeout(() => process.exit(1), shutdownLimit).unref();
+    setTimeout(() => {
+      log.fatal('Could not stop in time: what waited to be written may be lost');
+      process.exit(1);
+    }, shutdownLimit).unref();
     server.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -52,8 +72,9 @@ main().catch((error: unknown) => {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (operatorErrors.some((kind) => error instanceof kind)) return error.message;
-  if ('code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) {
-    return `Cannot listen: ${error.message}. Set PORT and HOST to an address that is free.`;
+  if ('code' in error && typeof error.code === 'string') {
+    const advice = listenAdvice.get(error.code);
+    if (advice !== undefined) return `Cannot listen: ${error.message}. ${advice}`;
   }
   return error.stack ?? error.message;
 }

@@ -1,15 +1,20 @@
 import { once } from 'node:events';
+import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createDeps } from './deps.ts';
+import { createDrain } from './lib/drain.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
 /** A service that answers requests. */
 export interface RunningServer {
   /** Where it listens, as the configuration publishes it. */
   readonly url: string;
-  /** Stops accepting, finishes open requests, writes what is waiting, closes. */
+  /**
+   * Stops accepting, finishes open requests as long as patience lasts, then writes what is waiting, and closes.
+   * @throws {Error} when something that waited could not be written
+   */
   close(): Promise<void>;
 }
 
@@ -27,10 +32,12 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
   const log = options.log ?? createLogger(config.logLevel);
   const deps = await createDeps(config, { log, onFatal: options.onFatal });
   const server = serve({ fetch: createApp(deps).fetch, port: config.port, hostname: config.host });
+  if (!(server instanceof Server)) throw new TypeError('serve() gave no HTTP/1.1 server');
+  const drain = createDrain(server);
   try {
     await once(server, 'listening');
   } catch (error) {
-    await deps.close();
+    await deps.close().catch(() => undefined);
     throw error;
   }
   if (config.turnstile === null)
@@ -42,10 +49,7 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
   return {
     url: config.publicUrl,
     close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      if ('closeIdleConnections' in server) server.closeIdleConnections();
-      await closed;
+      await drain();
       await deps.close();
     },
   };

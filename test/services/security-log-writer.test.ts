@@ -325,9 +325,16 @@ describe('close', () => {
     writeBatch.mockRejectedValue(new Error('the database is away'));
     add('a');
     add('b');
-    await writer.close();
+    await expect(writer.close()).rejects.toThrow('could not be written');
     expect(logLines.some((line) => line.includes('"lost":2'))).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('says of addresses alone, too, that they were lost', async () => {
+    const { writer } = open();
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    writer.seen('license', '192.0.2.1');
+    await expect(writer.close()).rejects.toThrow('could not be written');
   });
 
   test('is the end: what is added later is not tried for ever on a pool that is gone', async () => {

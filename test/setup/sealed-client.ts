@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { z } from 'zod';
+import type { Clock } from '../../src/lib/clock.ts';
 import { decodeBase64, encodeBase64 } from '../../src/protocol/base64.ts';
 import { openEnvelope, type SealedEnvelope, sealEnvelope } from '../../src/protocol/envelope.ts';
 import { deriveSessionKey } from '../../src/protocol/key-schedule.ts';
 import { sessionInitResponse } from '../../src/protocol/messages.ts';
 import { verifyBytes } from '../../src/protocol/signature.ts';
 import { type ApiAnswer, ApiClient } from './api-client.ts';
-import type { TestServer } from './server.ts';
 
 /** Client software that does each step of SPEC by hand, so that a test can do any of them wrongly. */
 export interface SealedSession {
@@ -40,7 +40,7 @@ export interface SessionOptions {
 
 /** Opens a session with an application, from an address of its own unless told. */
 export async function openSession(
-  server: TestServer,
+  server: { readonly baseUrl: string; readonly clock: Clock },
   application: { readonly id: string; readonly version: string; readonly publicKeyB64: string },
   options: SessionOptions = {},
 ): Promise<SealedSession> {

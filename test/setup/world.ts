@@ -41,7 +41,7 @@ const created = z.object({
 const minted = z.object({ keys: z.array(mintedKey) });
 
 /** A developer of this test's own, registered and logged in. */
-export async function createWorld(server: TestServer): Promise<World> {
+export async function createWorld(server: Pick<TestServer, 'baseUrl'>): Promise<World> {
   const email = `${randomBytes(8).toString('hex')}@example.com`;
   const password = `password ${randomBytes(8).toString('hex')}`;
   const visitor = new ApiClient(server.baseUrl);

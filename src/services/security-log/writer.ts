@@ -16,7 +16,10 @@ export interface SecurityLogWriter {
   flush(): Promise<void>;
   /** Entries that were dropped because the buffer was full. */
   readonly shed: number;
-  /** Writes all that is waiting and stops. */
+  /**
+   * Writes all that is waiting and stops.
+   * @throws {Error} when some of it could not be written and is lost
+   */
   close(): Promise<void>;
 }
 
@@ -111,8 +114,12 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     async close() {
       closed = true;
       await flush();
-      if (entries.length > 0)
-        log.error({ lost: entries.length }, 'security log entries were lost at shutdown');
+      if (entries.length === 0 && lastIps.size === 0) return;
+      log.error(
+        { lost: entries.length, lostAddresses: lastIps.size },
+        'security log entries were lost at shutdown',
+      );
+      throw new Error('The security log could not be written at shutdown');
     },
   };
 }

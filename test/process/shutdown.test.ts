@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { DatabaseAddress } from '../../src/db/address.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createServerDatabase, serverUrl, silent } from '../setup/database.ts';
+import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { createWorld } from '../setup/world.ts';
+
+/** What a SIGTERM leaves behind: the built service in a process of its own, and the database after it has ended. */
+
+interface OwnDatabase {
+  readonly env: Readonly<Record<string, string>>;
+  readonly address: DatabaseAddress;
+}
+
+async function embedded(): Promise<OwnDatabase> {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-shutdown-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return { env: { DATA_DIR: directory }, address: { kind: 'embedded', directory } };
+}
+
+async function onServer(): Promise<OwnDatabase> {
+  const { url, drop } = await createServerDatabase();
+  onTestFinished(drop);
+  const env = { DATABASE_URL: url, SERVICE_SECRET: randomBytes(32).toString('base64') };
+  return { env, address: { kind: 'server', url } };
+}
+
+const databases: [string, () => Promise<OwnDatabase>][] = [['the embedded database', embedded]];
+if (serverUrl !== null) databases.push(['a PostgreSQL server', onServer]);
+
+async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ TRUST_PROXY: '1', ...env });
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
+}
+
+/** Validates one license after the other over kept-alive connections until nobody listens any more. */
+async function validateUntilGone(baseUrl: string, workers: number) {
+  const application = await (await createWorld({ baseUrl })).createApplication();
+  const waiting = await application.mint({ amount: 10_000 });
+  const answered: string[] = [];
+  const failures: unknown[] = [];
+  const work = async () => {
+    const session = await openSession({ baseUrl, clock: systemClock }, application);
+    for (let license = waiting.pop(); license !== undefined; license = waiting.pop()) {
+      try {
+        const { code } = await session.ask(validatePath, { licenseKey: license.licenseKey });
+        if (code === 'OK') answered.push(license.id);
+        else failures.push(code);
+      } catch (error) {
+        const cause = error instanceof Error ? error.cause : undefined;
+        if (!(cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'))
+          failures.push(error);
+        return;
+      }
+    }
+    failures.push('no license is left to validate');
+  };
+  return { answered, failures, gone: Promise.all(Array.from({ length: workers }, work)) };
+}
+
+describe.each(databases)('SIGTERM on %s', (_name, open) => {
+  test('under keep-alive load ends with 0, and loses neither an answer nor a log entry', async () => {
+    const { env, address } = await open();
+    const service = await start({ ...env, RATE_LIMITS: 'validate=1000000,session=1000' });
+    const load = await validateUntilGone(service.url, 8);
+    await vi.waitFor(() => expect(load.answered.length).toBeGreaterThan(200), { timeout: 20_000 });
+    expect(await service.stop()).toBe(0);
+    await load.gone;
+    expect(load.failures).toEqual([]);
+
+    const database = await openDatabase(address, { log: silent });
+    onTestFinished(() => database.close());
+    const logged = await database.prisma.securityLogEntry.findMany({
+      where: { event: 'license_validated', code: 'OK' },
+      select: { licenseId: true },
+    });
+    const seen = await database.prisma.license.findMany({
+      where: { lastIp: { not: null }, status: 'active' },
+      select: { id: true },
+    });
+    const logIds = new Set(logged.map(({ licenseId }) => licenseId));
+    const seenIds = new Set(seen.map(({ id }) => id));
+    expect(load.answered.filter((id) => !logIds.has(id))).toEqual([]);
+    expect(load.answered.filter((id) => !seenIds.has(id))).toEqual([]);
+  }, 90_000);
+});
+
+test("a stranger's half-sent request does not keep the service from ending with 0", async () => {
+  const service = await start({ DATA_DIR: 'memory:' });
+  const { hostname, port } = new URL(service.url);
+  const stranger = connect(Number(port), hostname);
+  stranger.on('error', () => {});
+  onTestFinished(() => void stranger.destroy());
+  await once(stranger, 'connect');
+  stranger.write(
+    'POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a',
+  );
+  // One that has sent nothing at all is no better.
+  const silentStranger = connect(Number(port), hostname);
+  silentStranger.on('error', () => {});
+  onTestFinished(() => void silentStranger.destroy());
+  await once(silentStranger, 'connect');
+  expect(await service.stop()).toBe(0);
+}, 60_000);
+
+test('Ctrl-C under npm start arrives twice, and is one wish: the log is written before the end', async () => {
+  const service = await start({ DATA_DIR: 'memory:' });
+  process.kill(service.pid, 'SIGINT');
+  expect(await service.stop('SIGINT')).toBe(0);
+}, 60_000);
+
+test('a second signal later on ends it at once', async () => {
+  const service = await start({ DATA_DIR: 'memory:' });
+  const { hostname, port } = new URL(service.url);
+  const stranger = connect(Number(port), hostname);
+  stranger.on('error', () => {});
+  await once(stranger, 'connect');
+  process.kill(service.pid, 'SIGTERM');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await service.stop()).toBe(1);
+}, 60_000);
