@@ -5,15 +5,30 @@ import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
 import { createRouter } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
 import { applicationRoutes } from './routes/applications.ts';
 import { authRoutes } from './routes/auth.ts';
+import { banRoutes } from './routes/bans.ts';
+import { insightRoutes } from './routes/insight.ts';
 import { licenseRoutes } from './routes/licenses.ts';
+import { userRoutes } from './routes/users.ts';
 import { sealedRoutes } from './sealed/routes.ts';
 
 /** The largest request body of the API, in bytes: ten thousand hashed keys of a blind mint fit. */
 const largestBody = 8 * 1024 * 1024;
 /** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
 const largestSealedBody = 64 * 1024;
+
+const dashboardRoutes = [
+  authRoutes,
+  applicationRoutes,
+  userRoutes,
+  banRoutes,
+  licenseRoutes,
+  insightRoutes,
+  accountRoutes,
+  apiKeyRoutes,
+];
 
 /** Everything under `/api/v1`. */
 export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
@@ -24,10 +39,7 @@ export function createRestApp(publicUrl: string, corsOrigins: readonly string[])
   api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
   api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
-  api.route('/', authRoutes);
-  api.route('/', applicationRoutes);
-  api.route('/', licenseRoutes);
-  api.route('/', accountRoutes);
+  for (const routes of dashboardRoutes) api.route('/', routes);
   api.get('/openapi.json', (c) => c.json(openApiDocument(api, publicUrl)));
   return api;
 }

@@ -151,7 +151,7 @@ export const securityLogEntrySchema = z
     ip: z.string().nullable(),
     country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2.' }),
     hwid: z.string().nullable(),
-    metadata: z.json().openapi({ type: 'object' }),
+    metadata: z.unknown().openapi({ type: 'object', description: 'More about the event.' }),
     createdAt: timestamp,
   })
   .openapi('SecurityLogEntry');

@@ -9,12 +9,10 @@ import {
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
-import { listLicenses } from '../../services/license/list.ts';
 import { serviceContext } from '../adapter.ts';
 import { authenticated } from '../middleware/authenticate.ts';
-import { pageQuery } from '../page-query.ts';
 import { createRouter, developerSecurity, failures, idParam, jsonAnswer, jsonBody } from '../route.ts';
-import { answer, applicationSchema, licenseSchema, sdkHintSchema } from '../schemas.ts';
+import { answer, applicationSchema, sdkHintSchema } from '../schemas.ts';
 
 const tags = ['Applications'];
 const dashboard = { tags, security: developerSecurity, middleware: authenticated };
@@ -81,21 +79,6 @@ const settingsRoute = createRoute({
   },
 });
 
-const licensesRoute = createRoute({
-  ...dashboard,
-  method: 'get',
-  path: '/apps/{id}/licenses',
-  summary: 'Licenses of an application, newest first',
-  request: { params: idParam, query: pageQuery },
-  responses: {
-    200: jsonAnswer(
-      'A page of licenses',
-      answer({ licenses: z.array(licenseSchema), nextCursor: z.string().nullable() }),
-    ),
-    ...failures(400, 401, 404, 429, 503),
-  },
-});
-
 /** The interface writes it with a slash at its end; without one it is the same. */
 const listWithoutSlashRoute = createRoute({ ...listRoute, path: '/apps', hide: true });
 
@@ -129,9 +112,4 @@ export const applicationRoutes = createRouter()
     const input = { ...c.req.valid('param'), settings: c.req.valid('json') };
     const application = await updateApplicationSettings({ ctx: serviceContext(c), input });
     return c.json({ success: true as const, application }, 200);
-  })
-  .openapi(licensesRoute, async (c) => {
-    const input = { applicationId: c.req.valid('param').id, page: c.req.valid('query') };
-    const { items, nextCursor } = await listLicenses({ ctx: serviceContext(c), input });
-    return c.json({ success: true as const, licenses: [...items], nextCursor }, 200);
   });

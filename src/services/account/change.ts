@@ -2,9 +2,9 @@ import type { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 
 /** The account as it is after a change, with what a new cookie has to say. */
 export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };

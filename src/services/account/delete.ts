@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword } from '../fields.ts';
+import { changeInTransaction } from '../transaction.ts';
 import { requirePassword } from './require-password.ts';
 
 export const deleteAccountInput = z.object({
@@ -25,12 +26,15 @@ export async function deleteAccount({
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   await requirePassword(ctx, developerId, input.password);
-  const applications = await ctx.env.database.prisma.$transaction(async (transaction) => {
-    // The account's lock first: no application is made between the list and the end.
-    await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
-    const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
-    await transaction.developer.deleteMany({ where: { id: developerId } });
-    return owned;
-  }, cascadeTimeLimit);
-  for (const { id } of applications) await ctx.env.caches.invalidateApplication(id);
+  await changeInTransaction(
+    ctx,
+    async (transaction, touched) => {
+      // The account's lock first: no application is made between the list and the end.
+      await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
+      const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
+      for (const { id } of owned) touched.application(id);
+      await transaction.developer.deleteMany({ where: { id: developerId } });
+    },
+    cascadeTimeLimit,
+  );
 }

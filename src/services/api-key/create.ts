@@ -3,9 +3,9 @@ import { createApiKeyToken } from '../../crypto/api-key-token.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { displayName } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 
 export const createApiKeyInput = z.object({ name: displayName });
 

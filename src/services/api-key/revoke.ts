@@ -1,9 +1,9 @@
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 
 const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There is no such API key.');
 

@@ -5,9 +5,9 @@ import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { displayName } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { applicationVersion } from './update-settings.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
@@ -30,7 +30,8 @@ export async function createApplication({
   const developerId = requireDeveloper(ctx.actor);
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
-  const row = await developerTransaction(ctx, developerId, async (transaction) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    touched.application(id);
     const created = await transaction.application.create({
       data: {
         id,
@@ -50,6 +51,5 @@ export async function createApplication({
     });
     return created;
   });
-  await ctx.env.caches.invalidateApplication(id);
   return applicationView(row);
 }

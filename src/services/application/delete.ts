@@ -1,9 +1,9 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { toApplicationId } from './require-own.ts';
 
 /**
@@ -23,7 +23,8 @@ export async function deleteApplication({
   await developerTransaction(
     ctx,
     developerId,
-    async (transaction) => {
+    async (transaction, touched) => {
+      touched.application(id);
       const { name } = await transaction.application.delete({
         where: { id, developerId },
         select: { name: true },
@@ -39,7 +40,6 @@ export async function deleteApplication({
   ).catch((error: unknown) => {
     throw isRecordNotFound(error) ? applicationNotFound() : error;
   });
-  await ctx.env.caches.invalidateApplication(id);
 }
 
 /** An application may own millions of rows, and they go with it. */

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
 import { toApplicationId } from './require-own.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
@@ -46,7 +46,8 @@ export async function updateApplicationSettings({
   const id = toApplicationId(input.id);
   const { responseMessages, ...columns } = input.settings;
   const where = { id, developerId };
-  const row = await developerTransaction(ctx, developerId, async (transaction) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    touched.application(id);
     // Also takes the row's lock, so that the read below is of this change and no later one.
     const { count } = await transaction.application.updateMany({ where, data: columns });
     if (count === 0) throw applicationNotFound();
@@ -59,7 +60,6 @@ export async function updateApplicationSettings({
     });
     return transaction.application.findUniqueOrThrow({ where, select: applicationSelect });
   });
-  await ctx.env.caches.invalidateApplication(id);
   return applicationView(row);
 }
 

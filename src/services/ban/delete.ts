@@ -3,9 +3,9 @@ import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { banSelect } from './list.ts';
 
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
@@ -24,10 +24,11 @@ export async function deleteBan({
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   if (!isId(input.banId)) throw banNotFound();
-  const removed = await developerTransaction(ctx, developerId, async (transaction) => {
+  await developerTransaction(ctx, developerId, async (transaction, touched) => {
     if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
     const where = { id: input.banId, applicationId };
     const ban = await transaction.ban.delete({ where, select: banSelect });
+    touched.ban(applicationId, ban.banType, ban.value);
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId,
@@ -35,9 +36,7 @@ export async function deleteBan({
       event: 'ban_removed',
       metadata: { banType: ban.banType, value: ban.value },
     });
-    return ban;
   }).catch((error: unknown) => {
     throw isRecordNotFound(error) ? banNotFound() : error;
   });
-  await ctx.env.caches.invalidateBan(applicationId, removed.banType, removed.value);
 }

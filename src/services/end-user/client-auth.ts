@@ -56,7 +56,7 @@ export const applicationGone = () =>
 
 /**
  * What register, login and upgrade have in common: the verdicts on the client itself come first, the outcome is noted
- * in the security log, and a license that may have changed is no longer served from the cache.
+ * in the security log.
  */
 export async function answerClientAuth(
   ctx: ServiceContext,
@@ -66,10 +66,7 @@ export async function answerClientAuth(
 ): Promise<ClientAuthOutcome> {
   try {
     const granted = await grant(await admitClient(ctx, request));
-    if (granted.license !== null) {
-      await ctx.env.caches.invalidateLicenses([granted.license.keyHash]);
-      ctx.env.securityLog.seen(granted.license.id, ctx.client.ip);
-    }
+    if (granted.license !== null) ctx.env.securityLog.seen(granted.license.id, ctx.client.ip);
     note(ctx, event, request, 'OK', granted);
     return success(ctx, request, granted);
   } catch (error) {

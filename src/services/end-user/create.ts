@@ -8,12 +8,12 @@ import { messageFor } from '../application/message-for.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { email } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication, type Touched } from '../transaction.ts';
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 
@@ -46,9 +46,9 @@ export async function createEndUser({
     throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
   }
   const passwordHash = await hashPassword(user.password);
-  const created = await developerTransaction(ctx, developerId, async (transaction) => {
+  const created = await developerTransaction(ctx, developerId, async (transaction, touched) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
-    const license = await takeLicense(ctx, transaction, application, user.licenseKey);
+    const license = await takeLicense(ctx, transaction, touched, application, user.licenseKey);
     const row = await transaction.endUser.create({
       data: {
         id: newId(),
@@ -68,18 +68,18 @@ export async function createEndUser({
       event: 'user_created',
       metadata: { username: row.username },
     });
-    return { row, license };
+    return row;
   }).catch((error: unknown) => {
     if (!isUniqueViolation(error, 'username')) throw error;
     throw new ServiceError('USERNAME_TAKEN', messageFor(application, 'USERNAME_TAKEN'));
   });
-  if (created.license !== null) await ctx.env.caches.invalidateLicenses([created.license.keyHash]);
-  return endUserView(created.row);
+  return endUserView(created);
 }
 
 async function takeLicense(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
+  touched: Touched,
   application: ApplicationSnapshot,
   key: string | undefined,
 ): Promise<HeldLicense | null> {
@@ -88,7 +88,7 @@ async function takeLicense(
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ application, client: null, license, hwid: null, now });
   if (decision.code === 'OK' && license !== null) {
-    return applyToHeld(transaction, license, decision.effects, now);
+    return applyToHeld(transaction, touched, license, decision.effects, now);
   }
   throw refusal(application, decision.code);
 }

@@ -1,9 +1,9 @@
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser, userNotFound } from './lock.ts';
 
 /**

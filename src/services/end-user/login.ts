@@ -1,9 +1,9 @@
 import { verifyPassword } from '../../crypto/password.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
-import { holdApplication } from '../developer-transaction.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
+import { changeInTransaction, holdApplication } from '../transaction.ts';
 import {
   answerClientAuth,
   applicationGone,
@@ -52,13 +52,13 @@ function write(
   user: Grant['user'],
 ): Promise<Grant> {
   const { application, hwid } = input;
-  return ctx.env.database.prisma.$transaction(async (transaction) => {
+  return changeInTransaction(ctx, async (transaction, touched) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationGone();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
     const { licenseId } = locked;
     const found = licenseId === null ? 'not-asked' : await holdLicense(transaction, { licenseId });
-    const license = await useLicense(ctx, transaction, { ...input, client, license: found });
+    const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
     await transaction.endUser.update({
       where: { id: user.id },
       data: { lastIp: ctx.client.ip, ...(hwid !== null && { lastHwid: hwid }) },

@@ -4,9 +4,9 @@ import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
-import { holdApplication } from '../developer-transaction.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
+import { changeInTransaction, holdApplication } from '../transaction.ts';
 import {
   answerClientAuth,
   applicationGone,
@@ -69,28 +69,26 @@ function write(
   passwordHash: string,
 ): Promise<Grant> {
   const { application, licenseKey, hwid } = input;
-  return ctx.env.database.prisma
-    .$transaction(async (transaction) => {
-      if (!(await holdApplication(transaction, application.id))) throw applicationGone();
-      const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
-      const license = await useLicense(ctx, transaction, { ...input, client, license: found });
-      const user = await transaction.endUser.create({
-        data: {
-          id: newId(),
-          applicationId: application.id,
-          username: input.username,
-          email: input.email,
-          passwordHash,
-          licenseId: license?.id ?? null,
-          lastIp: ctx.client.ip,
-          lastHwid: hwid,
-        },
-        select: { id: true, username: true, email: true },
-      });
-      const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
-      return { user, license, session };
-    })
-    .catch((error: unknown) => {
-      throw isUniqueViolation(error, 'username') ? new Refusal('USERNAME_TAKEN') : error;
+  return changeInTransaction(ctx, async (transaction, touched) => {
+    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
+    const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
+    const user = await transaction.endUser.create({
+      data: {
+        id: newId(),
+        applicationId: application.id,
+        username: input.username,
+        email: input.email,
+        passwordHash,
+        licenseId: license?.id ?? null,
+        lastIp: ctx.client.ip,
+        lastHwid: hwid,
+      },
+      select: { id: true, username: true, email: true },
     });
+    const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
+    return { user, license, session };
+  }).catch((error: unknown) => {
+    throw isUniqueViolation(error, 'username') ? new Refusal('USERNAME_TAKEN') : error;
+  });
 }

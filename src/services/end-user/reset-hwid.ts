@@ -1,11 +1,11 @@
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { holdLicense } from '../license/hold.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser, userNotFound } from './lock.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function resetEndUserHwid({
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const keyHash = await developerTransaction(ctx, developerId, async (transaction) => {
+  await developerTransaction(ctx, developerId, async (transaction, touched) => {
     if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
     const user = await lockEndUser(transaction, applicationId, input.userId);
     if (user === null) throw userNotFound();
@@ -38,6 +38,7 @@ export async function resetEndUserHwid({
       select: { id: true },
     });
     if (license !== null) {
+      touched.license(license.keyHash);
       await transaction.license.update({
         where: { id: license.id },
         data: { hwid: null },
@@ -53,7 +54,5 @@ export async function resetEndUserHwid({
       hwid: previousHwid,
       metadata: { previousHwid },
     });
-    return license?.keyHash ?? null;
   });
-  if (keyHash !== null) await ctx.env.caches.invalidateLicenses([keyHash]);
 }

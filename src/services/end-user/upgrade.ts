@@ -1,8 +1,8 @@
 import type { ClientRequest } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
-import { holdApplication } from '../developer-transaction.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { type HeldLicense, holdLicense } from '../license/hold.ts';
+import { changeInTransaction, holdApplication } from '../transaction.ts';
 import {
   answerClientAuth,
   applicationGone,
@@ -49,7 +49,7 @@ function write(
   user: Grant['user'],
 ): Promise<Grant> {
   const { application, hwid, licenseKey } = input;
-  return ctx.env.database.prisma.$transaction(async (transaction) => {
+  return changeInTransaction(ctx, async (transaction, touched) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationGone();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('USER_NOT_FOUND');
@@ -58,7 +58,7 @@ function write(
       select: { license: { select: { subscriptionTier: true } } },
     });
     const currentTier = current.license?.subscriptionTier ?? 0;
-    const license = await useLicense(ctx, transaction, {
+    const license = await useLicense(ctx, transaction, touched, {
       ...input,
       client,
       license: await holdLicense(transaction, { licenseKey }),

@@ -4,10 +4,10 @@ import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { BanType } from '../ban/is-banned.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { ServiceError } from '../errors.ts';
 import { ipAddress } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
@@ -35,14 +35,15 @@ export async function banLicense({
   const { scope } = input.ban;
   // What validations have said of the license's address until now is what "last IP" means.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
-  const outcome = await developerTransaction(ctx, developerId, async (transaction) => {
-    const license = await lockOwnLicense(transaction, developerId, input.id);
+  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    const license = await lockOwnLicense(transaction, touched, developerId, input.id);
     const bans = bansOf(input.ban, license);
+    for (const { banType, value } of bans) touched.ban(license.applicationId, banType, value);
     await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()));
-    const row = await transaction.license.update({
+    const updated = await transaction.license.update({
       where: { id: license.id },
       data: { status: 'banned' },
-      select: { ...licenseSelect, keyHash: true },
+      select: licenseSelect,
     });
     await recordSecurityEvent(ctx, transaction, {
       developerId,
@@ -52,13 +53,8 @@ export async function banLicense({
       hwid: license.hwid,
       metadata: { scope, ...Object.fromEntries(bans.map(({ banType, value }) => [banType, value])) },
     });
-    return { row, bans };
+    return updated;
   });
-  const { keyHash, ...row } = outcome.row;
-  await ctx.env.caches.invalidateLicenses([keyHash]);
-  for (const { banType, value } of outcome.bans) {
-    await ctx.env.caches.invalidateBan(row.applicationId, banType, value);
-  }
   return licenseView(row, new Date(ctx.env.clock.now()));
 }
 

@@ -1,9 +1,9 @@
 import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import type { SecurityLogInput } from '../security-log/entry.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { type LockedLicense, lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
@@ -16,7 +16,7 @@ export interface LicenseChange {
 
 /**
  * Changes one license of the developer's, in one transaction with its log entry: what `decide` has seen is what is
- * changed. The hot path's cached copy is invalidated before this returns.
+ * changed. The hot path's cached copy is invalidated before this settles.
  * @throws {ServiceError} LICENSE_NOT_FOUND, and what `decide` throws
  */
 export async function changeLicense(
@@ -25,8 +25,8 @@ export async function changeLicense(
   id: string,
   decide: (license: LockedLicense) => LicenseChange,
 ): Promise<LicenseView> {
-  const { keyHash, ...row } = await developerTransaction(ctx, developerId, async (transaction) => {
-    const license = await lockOwnLicense(transaction, developerId, id);
+  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    const license = await lockOwnLicense(transaction, touched, developerId, id);
     const { data, event, metadata } = decide(license);
     await recordSecurityEvent(ctx, transaction, {
       developerId,
@@ -36,9 +36,7 @@ export async function changeLicense(
       hwid: license.hwid,
       metadata,
     });
-    const select = { ...licenseSelect, keyHash: true } as const;
-    return transaction.license.update({ where: { id: license.id }, data, select });
+    return transaction.license.update({ where: { id: license.id }, data, select: licenseSelect });
   });
-  await ctx.env.caches.invalidateLicenses([keyHash]);
   return licenseView(row, new Date(ctx.env.clock.now()));
 }

@@ -5,10 +5,10 @@ import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
 
@@ -62,9 +62,10 @@ export async function createBlindLicenses({
   await developerTransaction(
     ctx,
     developerId,
-    async (transaction) => {
+    async (transaction, touched) => {
       if (!(await holdApplication(transaction, input.applicationId))) throw applicationNotFound();
       const now = new Date(ctx.env.clock.now());
+      for (const { keyHash } of licenses) touched.license(keyHash);
       const inserted = await insertLicenses(transaction, input.applicationId, licenses, now);
       if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
       await recordSecurityEvent(ctx, transaction, {
@@ -76,7 +77,6 @@ export async function createBlindLicenses({
     },
     timeLimit,
   );
-  await ctx.env.caches.invalidateLicenses(licenses.map((license) => license.keyHash));
   return licenses.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...license }) => license);
 }
 

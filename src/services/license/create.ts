@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import type { NewLicense } from './insert.ts';
 import { licenseMask, maskWarning } from './mask.ts';
 import { mintLicenses } from './mint.ts';
@@ -47,10 +47,12 @@ export async function createLicenses({
   const minted = await developerTransaction(
     ctx,
     developerId,
-    async (transaction) => {
+    async (transaction, touched) => {
       const mask = await requireMintable(transaction, developerId, input);
       const order = { ...input, mask, note: input.note ?? null };
       const keys = await mintLicenses(transaction, order, new Date(ctx.env.clock.now()));
+      // A client may have asked for one of these keys before it was minted, and the "no" be remembered.
+      for (const { keyHash } of keys) touched.license(keyHash);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,
@@ -65,8 +67,6 @@ export async function createLicenses({
     },
     timeLimit,
   );
-  // A client may have asked for one of these keys before it was minted, and the "no" be remembered.
-  await ctx.env.caches.invalidateLicenses(minted.keys.map((key) => key.keyHash));
   return {
     keys: minted.keys.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...key }) => key),
     warning: [shownOnce, maskWarning(minted.mask)].filter((part) => part !== null).join(' '),

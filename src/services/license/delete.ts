@@ -2,8 +2,8 @@ import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, holdApplication } from '../developer-transaction.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
 /**
@@ -18,12 +18,12 @@ export async function deleteLicense({
   input: { id: string };
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
-  const keyHash = await developerTransaction(ctx, developerId, async (transaction) => {
+  await developerTransaction(ctx, developerId, async (transaction, touched) => {
     await lockUsersOf(transaction, developerId, input.id);
-    const license = await lockOwnLicense(transaction, developerId, input.id);
+    const license = await lockOwnLicense(transaction, touched, developerId, input.id);
     const deleted = await transaction.license.delete({
       where: { id: license.id },
-      select: { keyHash: true, keyPrefix: true },
+      select: { keyPrefix: true },
     });
     await recordSecurityEvent(ctx, transaction, {
       developerId,
@@ -32,9 +32,7 @@ export async function deleteLicense({
       event: 'license_deleted',
       metadata: { keyPrefix: deleted.keyPrefix },
     });
-    return deleted.keyHash;
   });
-  await ctx.env.caches.invalidateLicenses([keyHash]);
 }
 
 /**

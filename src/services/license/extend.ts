@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import { toApplicationId } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction } from '../developer-transaction.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 
 /** "At most about 10 years" (interface, "Limits"): ten years with their leap days. */
 const longestExtension = 3653 * 24 * 60 * 60;
@@ -26,10 +26,11 @@ export async function extendLicenses({
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = toApplicationId(input.applicationId);
   const now = new Date(ctx.env.clock.now());
-  const extended = await developerTransaction(
+  return developerTransaction(
     ctx,
     developerId,
-    async (transaction) => {
+    async (transaction, touched) => {
+      touched.allLicenses();
       const owned = await transaction.application.findUnique({
         where: { id: applicationId, developerId },
         select: { id: true },
@@ -48,8 +49,6 @@ export async function extendLicenses({
     },
     timeLimit,
   );
-  await ctx.env.caches.invalidateAllLicenses();
-  return extended;
 }
 
 /** An application may have millions of licenses, and each is a row to rewrite. */

@@ -1,5 +1,6 @@
 import { sha256 } from '../../crypto/hash.ts';
 import type { Prisma } from '../../db/client.ts';
+import type { Touched } from '../transaction.ts';
 import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
@@ -32,12 +33,14 @@ export async function holdLicense(
 /** Writes what the verdict does to the license, and answers the license as it is then. */
 export async function applyToHeld(
   transaction: Prisma.TransactionClient,
+  touched: Touched,
   license: HeldLicense,
   effects: LicenseEffects,
   now: Date,
 ): Promise<HeldLicense> {
   const { activate, bindHwid } = effects;
   if (activate === null && bindHwid === null) return license;
+  touched.license(license.keyHash);
   await transaction.license.update({
     where: { id: license.id },
     data: {

@@ -1,9 +1,9 @@
-import { sha256 } from '../../crypto/hash.ts';
+import { type Sha256, sha256 } from '../../crypto/hash.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { applyFirstUse } from './apply-first-use.ts';
-import { type ClientFacts, decide, type RefusalCode } from './decide.ts';
+import { type ClientFacts, decide, type LicenseEffects, type RefusalCode } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 /** What was asked: a key, presented to an application by a client (or, with null, by a developer). */
@@ -37,7 +37,7 @@ export async function judgeLicense(
   ctx: ServiceContext,
   question: LicenseQuestion,
 ): Promise<LicenseJudgement> {
-  const { caches, clock, database } = ctx.env;
+  const { clock } = ctx.env;
   const keyHash = sha256(question.licenseKey);
   for (let round = 0; round < rounds; round++) {
     const license = await findLicense(ctx, keyHash);
@@ -54,18 +54,28 @@ export async function judgeLicense(
       bound: bindHwid !== null,
     } as const;
     if (!accepted.activated && !accepted.bound) return accepted;
-    const applied = await applyFirstUse(database.pool, license, decision.effects, now);
-    await caches.invalidateLicenses([keyHash]);
-    if (applied) return accepted;
+    if (await applyEffects(ctx, license, decision.effects, { keyHash, now })) return accepted;
   }
   throw new ServiceError('UNAVAILABLE', 'This license is being changed by many requests at once. Try again.');
 }
 
-/** A deleted application's licenses went with it in the database, and so do those that the cache still knows. */
-async function findLicense(
+/** Writes first use and binding. The cached copy goes however that ends: a write may be done and its answer lost. */
+async function applyEffects(
   ctx: ServiceContext,
-  keyHash: ReturnType<typeof sha256>,
-): Promise<LicenseSnapshot | null> {
+  license: LicenseSnapshot,
+  effects: LicenseEffects,
+  { keyHash, now }: { readonly keyHash: Sha256; readonly now: Date },
+): Promise<boolean> {
+  const { caches, database } = ctx.env;
+  try {
+    return await applyFirstUse(database.pool, license, effects, now);
+  } finally {
+    await caches.invalidateLicenses([keyHash]);
+  }
+}
+
+/** A deleted application's licenses went with it in the database, and so do those that the cache still knows. */
+async function findLicense(ctx: ServiceContext, keyHash: Sha256): Promise<LicenseSnapshot | null> {
   const license = await ctx.env.caches.license(keyHash);
   if (license === null) return null;
   return (await ctx.env.caches.application(license.applicationId)) === null ? null : license;

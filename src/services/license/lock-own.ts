@@ -1,6 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { ServiceError } from '../errors.ts';
+import type { Touched } from '../transaction.ts';
 
 /** What a change to a license looks at before it is made. */
 export interface LockedLicense {
@@ -13,29 +14,32 @@ export interface LockedLicense {
 }
 
 /**
- * The license, locked until the transaction ends, so that what was looked at is what is changed. Another developer's
+ * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as touched. Another developer's
  * is answered as one that does not exist.
  * @throws {ServiceError} LICENSE_NOT_FOUND
  */
 export async function lockOwnLicense(
   transaction: Prisma.TransactionClient,
+  touched: Touched,
   developerId: string,
   id: string,
 ): Promise<LockedLicense> {
   // The application first, as its deletion takes them: the other way round, the two would wait for each other.
   const [license] = isId(id)
-    ? await transaction.$queryRaw<LockedLicense[]>`
+    ? await transaction.$queryRaw<(LockedLicense & { keyHash: Uint8Array })[]>`
         WITH application AS MATERIALIZED (
           SELECT applications.id FROM applications JOIN licenses ON licenses.application_id = applications.id
           WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid
           FOR KEY SHARE OF applications
         )
         SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
-          licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.last_ip AS "lastIp"
+          licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.last_ip AS "lastIp",
+          licenses.key_hash AS "keyHash"
         FROM licenses JOIN application ON application.id = licenses.application_id
         WHERE licenses.id = ${id}::uuid
         FOR NO KEY UPDATE OF licenses`
     : [];
   if (license === undefined) throw new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
+  touched.license(license.keyHash);
   return license;
 }

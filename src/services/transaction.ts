@@ -1,0 +1,107 @@
+import type { Prisma } from '../db/client.ts';
+import type { BanType } from './ban/is-banned.ts';
+import type { ServiceCaches } from './caches.ts';
+import type { ServiceContext } from './context.ts';
+import { ServiceError } from './errors.ts';
+
+/** Prisma's own limit for a short transaction is 5 s; what may rewrite millions of rows says so. */
+interface TransactionOptions {
+  readonly timeout?: number;
+}
+
+/** Notes what a transaction changes of that which the hot path has cached. */
+export interface Touched {
+  application(id: string): void;
+  license(keyHash: Uint8Array): void;
+  allLicenses(): void;
+  ban(applicationId: string, banType: BanType, value: string): void;
+}
+
+type Work<Result> = (transaction: Prisma.TransactionClient, touched: Touched) => Promise<Result>;
+
+/** When a commit's fate is unknown, the cache is cleared again after so many milliseconds. */
+const doubtfulDelays = [1_000, 5_000];
+
+/**
+ * Runs a change in one short transaction, and invalidates what it touched before this settles, however it ends: a
+ * commit whose acknowledgement is lost has changed the database all the same, and perhaps only in a moment.
+ */
+export async function changeInTransaction<Result>(
+  ctx: ServiceContext,
+  work: Work<Result>,
+  options: TransactionOptions = {},
+): Promise<Result> {
+  const { database, caches } = ctx.env;
+  const { touched, isEmpty, invalidate } = trackTouched(caches);
+  try {
+    return await database.prisma.$transaction((transaction) => work(transaction, touched), options);
+  } catch (error) {
+    if (!isEmpty()) for (const delay of doubtfulDelays) setTimeout(() => void invalidate(), delay).unref();
+    throw error;
+  } finally {
+    await invalidate();
+  }
+}
+
+interface Tracked {
+  readonly touched: Touched;
+  isEmpty(): boolean;
+  invalidate(): Promise<void>;
+}
+
+function trackTouched(caches: ServiceCaches): Tracked {
+  const licenses: Uint8Array[] = [];
+  const others: (() => Promise<void>)[] = [];
+  return {
+    touched: {
+      application: (id) => others.push(() => caches.invalidateApplication(id)),
+      license: (keyHash) => licenses.push(keyHash),
+      allLicenses: () => others.push(() => caches.invalidateAllLicenses()),
+      ban: (applicationId, banType, value) =>
+        others.push(() => caches.invalidateBan(applicationId, banType, value)),
+    },
+    isEmpty: () => licenses.length + others.length === 0,
+    invalidate: async () => {
+      if (licenses.length > 0) await caches.invalidateLicenses(licenses);
+      for (const other of others) await other();
+    },
+  };
+}
+
+/**
+ * Runs a developer's change in a transaction that holds the account first, so that it cannot be deleted meanwhile.
+ *
+ * Everything that locks rows takes them from the owner down (developer, application, end user, license), as deletions
+ * cascade: two that took them in different orders would wait for each other.
+ * @throws {ServiceError} UNAUTHENTICATED when the account has just been deleted
+ */
+export function developerTransaction<Result>(
+  ctx: ServiceContext,
+  developerId: string,
+  work: Work<Result>,
+  options: TransactionOptions = {},
+): Promise<Result> {
+  return changeInTransaction(
+    ctx,
+    async (transaction, touched) => {
+      const held = await transaction.$queryRaw<unknown[]>`
+        SELECT id FROM developers WHERE id = ${developerId}::uuid FOR KEY SHARE`;
+      if (held.length === 0) throw new ServiceError('UNAUTHENTICATED', 'This account has been deleted.');
+      return work(transaction, touched);
+    },
+    options,
+  );
+}
+
+/**
+ * Holds an application until the transaction ends, so that it cannot be deleted meanwhile.
+ * @returns false when it is gone
+ */
+export async function holdApplication(
+  transaction: Prisma.TransactionClient,
+  applicationId: string,
+): Promise<boolean> {
+  const held = await transaction.$queryRaw<unknown[]>`
+    SELECT id FROM applications WHERE id = ${applicationId}::uuid FOR KEY SHARE`;
+  return held.length > 0;
+}
