@@ -14,12 +14,16 @@ export interface MaintenanceOptions {
 
 const interval = 6 * 60 * 60 * 1000;
 
-/** Makes the coming weeks' log partitions, drops those past the retention, and vacuums an embedded database. */
+/**
+ * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over,
+ * and vacuums an embedded database.
+ */
 export async function maintain({ database, clock, log, retentionDays }: MaintenanceOptions): Promise<void> {
   const now = new Date(clock.now());
   await ensureLogPartitions(database.pool, now);
   const dropped = await dropExpiredLogPartitions(database.pool, now, retentionDays);
   if (dropped.length > 0) log.info({ dropped }, 'Dropped security log entries past their retention');
+  await database.prisma.endUserSession.deleteMany({ where: { expiresAt: { lt: now } } });
   await vacuumEmbedded(database);
 }
 

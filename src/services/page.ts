@@ -7,19 +7,20 @@ const cursorPrefix = 'after:';
 export const encodeCursor = (lastId: string): string =>
   Buffer.from(cursorPrefix + lastId).toString('base64url');
 
-export function decodeCursor(cursor: string): string | null {
+function decodeCursor(cursor: string): string | null {
   const decoded = Buffer.from(cursor, 'base64url').toString('latin1');
   const lastId = decoded.slice(cursorPrefix.length);
   return isId(lastId) && encodeCursor(lastId) === cursor ? lastId : null;
 }
 
-const cursor = z
+/** The id that a cursor wraps. */
+export const cursor = z
   .string()
   .max(200)
   .transform((value, context) => {
     const lastId = decodeCursor(value);
     if (lastId !== null) return lastId;
-    context.addIssue({ code: 'custom', message: 'must be the nextCursor of an earlier page' });
+    context.addIssue({ code: 'custom', message: 'must be a cursor of this list' });
     return z.NEVER;
   });
 

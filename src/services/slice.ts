@@ -1,18 +1,8 @@
 import { z } from 'zod';
-import { decodeCursor, searchText } from './page.ts';
+import { cursor, searchText } from './page.ts';
 
 const size = z.int().min(1).max(200);
 const defaultSize = 50;
-
-const cursor = z
-  .string()
-  .max(200)
-  .transform((value, context) => {
-    const id = decodeCursor(value);
-    if (id !== null) return id;
-    context.addIssue({ code: 'custom', message: 'must be a cursor of this list' });
-    return z.NEVER;
-  });
 
 /**
  * A stretch of a list that is newest first: so many rows after the row of this id, or before it. A keyset on the id,

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { maintain } from '../../src/services/maintenance.ts';
 import { startTestServer } from '../setup/server.ts';
@@ -45,6 +47,34 @@ test('an embedded database, which has no autovacuum, is vacuumed', async () => {
     expect(await clean()).toEqual({ relallvisible: 0 });
     await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
     expect(await clean()).toEqual({ relallvisible: 1 });
+  } finally {
+    await server.close();
+  }
+});
+
+test("end users' sessions that are over are deleted, and no others", async () => {
+  const server = await startTestServer({ database: 'memory' });
+  try {
+    const { database } = server.deps.services;
+    const world = await createWorld(server);
+    const application = await world.createApplication();
+    await application.settings({ requireLicenseToRegister: false });
+    const answer = await world.client.post(`/api/v1/apps/${application.id}/users`, {
+      username: 'grace',
+      password: 'password 1',
+    });
+    expect(answer.status).toBe(201);
+    const { id: endUserId } = await database.prisma.endUser.findFirstOrThrow();
+    const session = (hours: number) => ({
+      id: newId(),
+      endUserId,
+      tokenHash: new Uint8Array(randomBytes(32)),
+      expiresAt: new Date(Date.now() + hours * 60 * 60 * 1000),
+    });
+    await database.prisma.endUserSession.createMany({ data: [session(-1), session(1)] });
+    await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
+    const left = await database.prisma.endUserSession.findMany();
+    expect(left.map(({ expiresAt }) => expiresAt > new Date())).toEqual([true]);
   } finally {
     await server.close();
   }

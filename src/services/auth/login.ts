@@ -17,7 +17,8 @@ export const loginInput = z.object({
 });
 
 /**
- * Logs a developer in. An unknown address costs the same work as a wrong password and reads the same.
+ * Logs a developer in. An unknown address costs a password's hash like a known one, and reads the same as a wrong
+ * password. (Registering tells all the same which addresses have an account: EMAIL_TAKEN.)
  * @throws {ServiceError} INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
 export async function login({
