@@ -109,6 +109,12 @@ const environment = z.object({
     .default([]),
   RATE_LIMITS: z.string().default('').transform(parseRateLimits),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
+  WORKERS: z
+    .literal(
+      '1',
+      'must be 1: more than one process is not supported yet: start several instances with DATABASE_URL and REDIS_URL',
+    )
+    .optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
@@ -152,9 +158,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     production: value.NODE_ENV === 'production',
     port: value.PORT,
     host: value.HOST,
-    publicUrl: (
-      value.PUBLIC_URL ?? `http://${value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST}:${value.PORT}`
-    ).replace(/\/+$/, ''),
+    publicUrl: (value.PUBLIC_URL ?? `http://${hostOfUrl(value.HOST)}:${value.PORT}`).replace(/\/+$/, ''),
     database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
     redisUrl: value.REDIS_URL ?? null,
     serviceSecret: value.SERVICE_SECRET ?? null,
@@ -172,6 +176,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: value.LOG_LEVEL,
   });
 }
+
+/** An address as a URL has it: IPv6 in brackets, without a zone id, which no URL takes (WHATWG URL, "IPv6 parser"). */
+const hostOfUrl = (host: string): string => (host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host);
 
 /** What one variable asks of another. */
 function missing(set: Readonly<Record<string, string | undefined>>): string[] {

@@ -27,6 +27,8 @@ test('an empty environment is a working configuration, with the defaults of the 
     cryptoEnforce: true,
     turnstile: null,
     trustProxy: 0,
+    countryHeader: null,
+    geoipDatabase: null,
     corsOrigins: [],
     rateLimits: rateLimitDefaults,
     logRetentionDays: 90,
@@ -47,6 +49,8 @@ test('every variable is read', () => {
     TURNSTILE_SECRET_KEY: 'turnstile',
     TURNSTILE_VERIFY_URL: 'http://127.0.0.1:9/verify',
     TRUST_PROXY: '2',
+    COUNTRY_HEADER: 'CF-IPCountry',
+    GEOIP_DB: '/var/lib/geoip.mmdb',
     CORS_ORIGINS: 'https://dash.example.com, http://localhost:3000',
     RATE_LIMITS: 'validate=600, session = 120',
     LOG_RETENTION_DAYS: '30',
@@ -63,6 +67,8 @@ test('every variable is read', () => {
     cryptoEnforce: true,
     turnstile: { secretKey: 'turnstile', verifyUrl: 'http://127.0.0.1:9/verify' },
     trustProxy: 2,
+    countryHeader: 'CF-IPCountry',
+    geoipDatabase: '/var/lib/geoip.mmdb',
     corsOrigins: ['https://dash.example.com', 'http://localhost:3000'],
     rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
     logRetentionDays: 30,
@@ -87,6 +93,23 @@ test('an empty variable counts as unset, an unknown one is none of ours', () => 
     RATE_LIMITS: '',
   };
   expect(loadConfig({ ...empty, PATH: '/bin', SHELL: undefined })).toEqual(loadConfig({}));
+});
+
+test.each(['2', '0', 'auto', '01'])('WORKERS %s is refused, with what to do instead', (WORKERS) => {
+  expect(problemsOf({ WORKERS })).toEqual([
+    'WORKERS must be 1: more than one process is not supported yet: start several instances with DATABASE_URL and REDIS_URL',
+  ]);
+});
+
+test('the zone of a link-local HOST is no part of the public address', () => {
+  expect(loadConfig({ HOST: 'fe80::1%eth0' })).toMatchObject({
+    host: 'fe80::1%eth0',
+    publicUrl: 'http://[fe80::1]:4000',
+  });
+});
+
+test('WORKERS 1 is what runs anyway', () => {
+  expect(loadConfig({ WORKERS: '1' })).toEqual(loadConfig({}));
 });
 
 test('every bad value is named at once, what one variable asks of another too', () => {
