@@ -31,7 +31,11 @@ const listenAdvice: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'Set PORT and HOST to an address that this user may listen on.'],
   ['EADDRNOTAVAIL', 'Set HOST to an address that this machine has, or to 0.0.0.0 for all of them.'],
   ['EAFNOSUPPORT', 'Set HOST to an address of a kind that this machine has, such as 127.0.0.1.'],
-  ['ENOTFOUND', 'Set HOST to an IP address.'],
+  [
+    'EINVAL',
+    'Set HOST to an address that can be listened on; a link-local one needs its zone, as fe80::1%eth0.',
+  ],
+  ['ENOTFOUND', 'Set HOST to an address that this machine has.'],
 ]);
 
 async function main(): Promise<void> {
