@@ -29,7 +29,7 @@ export function createConnection(url: string): Redis {
 }
 
 /**
- * Waits for the first connection.
+ * Waits for the first connection, and holds it to what the URL asks for.
  * @throws {StoreUnavailableError} naming host and port, never the credentials
  */
 export async function openConnection(redis: Redis, url: string): Promise<void> {
@@ -45,6 +45,32 @@ export async function openConnection(redis: Redis, url: string): Promise<void> {
       `Redis at ${redisAddress(url)} cannot be used: ${failureOf(reason ?? error)}. Check REDIS_URL and that the server runs.`,
     );
   }
+  try {
+    await requireCredentialsAndDatabase(redis, url);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+}
+
+/**
+ * The client goes on after a SELECT that failed, on database 0 that may be another program's, and after a password
+ * that the server does not ask for: so both are asked again, and a refusal counts.
+ */
+async function requireCredentialsAndDatabase(redis: Redis, url: string): Promise<void> {
+  const { username, password, db = 0 } = redis.options;
+  const refused = (what: string) => (error: unknown) => {
+    throw new StoreUnavailableError(
+      `Redis at ${redisAddress(url)} ${what} (${failureOf(error)}). Correct REDIS_URL.`,
+    );
+  };
+  if (password) {
+    // The form with one argument is refused where the default user has no password; that with two is not.
+    const named = username !== undefined && username !== null && username !== '' && username !== 'default';
+    const login = named ? redis.auth(username, password) : redis.auth(password);
+    await login.catch(refused('does not take the user name and password of REDIS_URL'));
+  }
+  await redis.select(db).catch(refused(`has no database ${db}`));
 }
 
 /** Host and port of a Redis URL, the part that may be shown. */

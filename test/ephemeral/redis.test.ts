@@ -37,6 +37,46 @@ describe('a Redis that cannot be used at start', () => {
   );
 });
 
+describe.skipIf(!hasRedisServer)(
+  'a Redis that does not have what REDIS_URL names is refused at start',
+  () => {
+    const messageOf = async (url: string) => {
+      const error: unknown = await createRedisStore({ url }).then(
+        (store) => store.close(),
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+      expect(shown).not.toContain('pa55word');
+      return shown;
+    };
+
+    test('for a database number that it does not have', async () => {
+      const redis = await OwnRedis.start();
+      expect(await messageOf(`${redis.url}/99`)).toContain(`127.0.0.1:${redis.port} has no database 99`);
+      expect(await messageOf(`${redis.url}/99`)).toContain('Correct REDIS_URL');
+    });
+
+    test.each([':pa55word@', 'default:pa55word@', 'somebody:pa55word@'])(
+      'for the credentials %s where it asks for none',
+      async (credentials) => {
+        const redis = await OwnRedis.start();
+        expect(await messageOf(redis.url.replace('//', `//${credentials}`))).toContain(
+          `127.0.0.1:${redis.port}`,
+        );
+      },
+    );
+
+    test('and the right credentials and database are taken', async () => {
+      const redis = await OwnRedis.start('--requirepass', 'pa55word');
+      for (const credentials of [':pa55word@', 'default:pa55word@']) {
+        const store = await open(`${redis.url.replace('//', `//${credentials}`)}/3`);
+        expect(store.isAvailable()).toBe(true);
+      }
+    });
+  },
+);
+
 describe.skipIf(redisUrl === undefined)('in Redis', () => {
   test('a nonce is kept for longer than the 121 seconds in which its envelope can be accepted', async () => {
     const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
