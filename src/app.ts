@@ -14,7 +14,7 @@ import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-c
 import { createRestApp } from './rest/rest-app.ts';
 
 /** The largest GraphQL request, in bytes. */
-const largestGraphqlBody = 1024 * 1024;
+const largestGraphqlBody = 100 * 1024;
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
 export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {

@@ -1,4 +1,5 @@
 import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
 import DirectivesPlugin from '@pothos/plugin-directives';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
@@ -19,8 +20,10 @@ export const builder = new SchemaBuilder<{
     rateLimit: { locations: 'FIELD_DEFINITION'; args: { limit: number; duration: number } };
   };
 }>({
-  plugins: [PrismaPlugin, RelayPlugin, DirectivesPlugin],
+  plugins: [PrismaPlugin, RelayPlugin, DirectivesPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
+  // Fields have costs; whether they are too much is asked once, before execution (query-limits.ts).
+  complexity: { disabled: true },
   prisma: {
     client: (context) => context.service.env.database.prisma,
     dmmf: getDatamodel(),

@@ -25,6 +25,24 @@ export function createConnection({ page, totalCount }: Connection): Connection {
   };
 }
 
+/** How many rows a connection answers: what is asked for, as far as `sliceInput` of the services allows. */
+const pageSize = { fallback: 50, largest: 200 };
+
+/** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */
+export function connectionComplexity({
+  first,
+  last,
+}: {
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+}) {
+  const rows = first ?? last ?? pageSize.fallback;
+  return { field: 1, multiplier: Math.min(Math.max(rows, 1), pageSize.largest) };
+}
+
+/** Cost of a field that only leads to others, which cost by themselves. */
+const free = { field: 0, multiplier: 1 };
+
 type SchemaTypes = typeof builder.$inferSchemaTypes;
 
 /** A connection type of these nodes, with its edge type. Its cursors are those of REST's pages. */
@@ -36,7 +54,12 @@ export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, 
         description: 'Pass it as after or before to go on from here. Opaque.',
         resolve: ({ id }) => encodeCursor(id),
       }),
-      node: t.field({ type: node, description: 'What it is.', resolve: (row) => row }),
+      node: t.field({
+        type: node,
+        description: 'What it is.',
+        complexity: free,
+        resolve: (row) => row,
+      }),
     }),
   });
   return builder.objectRef<Connection>(name).implement({
@@ -45,11 +68,14 @@ export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, 
       edges: t.field({
         type: [edge],
         description: `The ${things} of this stretch.`,
+        complexity: free,
         resolve: async (connection) => [...(await connection.page()).rows],
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
         description: 'Where this stretch begins and ends, and what lies on either side.',
+        // It stands beside the rows, not in each.
+        complexity: { field: 1, multiplier: 0 },
         resolve: async (connection) => pageInfo(await connection.page()),
       }),
       totalCount: t.int({

@@ -3,6 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import type { ServiceEnvironment } from '../services/context.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
+import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
 import { schema } from './schema.ts';
@@ -45,7 +46,9 @@ export function createGraphqlHandler(
     maskedErrors: false,
     // Yoga's own Response is one that neither Hono nor Node's fetch can take apart.
     fetchAPI: { Response },
-    plugins: [requestParser, errorCodes],
+    // It keeps whole documents by the thousand, and saves half a millisecond on one of a dashboard's.
+    parserAndValidationCache: false,
+    plugins: [requestParser, refuseLargeQueries, errorCodes],
   });
   return async (request, context) => yoga.fetch(request, context);
 }

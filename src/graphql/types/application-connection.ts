@@ -2,7 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import { countApplications, sliceApplications } from '../../services/application/slice.ts';
 import { sliceInput } from '../../services/slice.ts';
 import { builder } from '../builder.ts';
-import { connectionType, createConnection } from '../connection.ts';
+import { connectionComplexity, connectionType, createConnection } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { Application } from './application.ts';
 
@@ -17,6 +17,7 @@ builder.prismaObjectField('Developer', 'applications', (t) =>
     type: DeveloperApplicationsConnection,
     description: 'The applications, newest first.',
     args: t.arg.connectionArgs(),
+    complexity: connectionComplexity,
     resolve: ({ id: developerId }, args, context, info) => {
       const ctx = context.service;
       const slice = parseInput(sliceInput, args);

@@ -25,25 +25,27 @@ const applicationStatus = builder.enumType('ApplicationStatus', {
   description: 'Whether clients of the application are served.',
 });
 
+const messageKeys = {
+  OK: { description: 'The license is valid.' },
+  APP_DISABLED: { description: 'The application is disabled.' },
+  APP_OUTDATED: { description: 'The client is of another version than the application.' },
+  IP_BANNED: { description: "The client's address is banned." },
+  HWID_BANNED: { description: "The client's device is banned." },
+  LICENSE_NOT_FOUND: { description: 'There is no such key.' },
+  BANNED: { description: 'The license is banned.' },
+  EXPIRED: { description: "The license's term is over." },
+  HWID_MISMATCH: { description: 'The license is bound to another device.' },
+  REGISTER_DISABLED: { description: 'End users cannot register by themselves.' },
+  LICENSE_REQUIRED: { description: 'Registering needs a license key.' },
+  INVALID_CREDENTIALS: { description: 'Wrong username or password.' },
+  USERNAME_TAKEN: { description: 'The username is in use.' },
+  USER_NOT_FOUND: { description: 'There is no such end user.' },
+  TIER_NOT_HIGHER: { description: 'An upgrade needs a license of a higher tier.' },
+} as const satisfies Record<MessageKey, object>;
+
 const messageKey = builder.enumType('MessageKey', {
   description: 'Which of the texts that clients are shown.',
-  values: {
-    OK: { description: 'The license is valid.' },
-    APP_DISABLED: { description: 'The application is disabled.' },
-    APP_OUTDATED: { description: 'The client is of another version than the application.' },
-    IP_BANNED: { description: "The client's address is banned." },
-    HWID_BANNED: { description: "The client's device is banned." },
-    LICENSE_NOT_FOUND: { description: 'There is no such key.' },
-    BANNED: { description: 'The license is banned.' },
-    EXPIRED: { description: "The license's term is over." },
-    HWID_MISMATCH: { description: 'The license is bound to another device.' },
-    REGISTER_DISABLED: { description: 'End users cannot register by themselves.' },
-    LICENSE_REQUIRED: { description: 'Registering needs a license key.' },
-    INVALID_CREDENTIALS: { description: 'Wrong username or password.' },
-    USERNAME_TAKEN: { description: 'The username is in use.' },
-    USER_NOT_FOUND: { description: 'There is no such end user.' },
-    TIER_NOT_HIGHER: { description: 'An upgrade needs a license of a higher tier.' },
-  } as const satisfies Record<MessageKey, object>,
+  values: messageKeys,
 });
 
 const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('ResponseMessage').implement({
@@ -74,6 +76,7 @@ export const Application = builder.prismaObject('Application', {
     responseMessages: t.field({
       type: [ResponseMessage],
       description: 'Every text that clients are shown: the defaults under your own.',
+      complexity: { field: 1, multiplier: Object.keys(messageKeys).length },
       select: { responseMessages: true },
       resolve: ({ responseMessages }) =>
         Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({

@@ -2,7 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import { countLicenses, sliceLicenses } from '../../services/license/slice.ts';
 import { type Sliced, searchInput, sliceInput } from '../../services/slice.ts';
 import { builder } from '../builder.ts';
-import { connectionType, createConnection } from '../connection.ts';
+import { connectionComplexity, connectionType, createConnection } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { createSiblings } from '../siblings.ts';
 import { License } from './license.ts';
@@ -26,6 +26,7 @@ builder.prismaObjectField('Application', 'licenses', (t) =>
         description: 'Substring of key prefix, note, HWID or address, in any case; or a whole key.',
       }),
     },
+    complexity: connectionComplexity,
     resolve: ({ id }, { q, ...args }, context, info) => {
       const slice = parseInput(sliceInput, args);
       const search = parseInput(searchInput, { q }).q;

@@ -102,6 +102,8 @@ const CreateLicensesPayload = builder
       keys: t.field({
         type: [MintedLicenseType],
         description: 'The keys.',
+        // `createLicenses` counts them, as it is told how many.
+        complexity: { field: 1, multiplier: 1 },
         resolve: ({ keys }) => [...keys],
       }),
       warning: t.exposeString('warning', { description: 'What to mind about them.' }),
@@ -120,6 +122,11 @@ builder.mutationField('createLicenses', (t) =>
     nullable: true,
     description: 'Mints license keys. Errors: APP_NOT_FOUND, PRIVATE_MODE.',
     args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'What to mint.' }) },
+    // A tenth for each key: it is in memory already, and one batch of the largest must be readable whole.
+    complexity: ({ input: { amount } }) => ({
+      field: 1,
+      multiplier: Math.ceil(Math.min(Math.max(amount, 1), 10_000) / 10),
+    }),
     resolve: async (_parent, args, { service }) => {
       const input = parseInput(createLicensesInput, args.input);
       const minted = await createLicenses({ ctx: service, input });

@@ -1,0 +1,124 @@
+import { PothosValidationError } from '@pothos/core';
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import { type DocumentNode, type ExecutionArgs, type GraphQLError, getOperationAST, Kind } from 'graphql';
+import { createGraphQLError, type Plugin } from 'graphql-yoga';
+import { measureSelections } from './selection-extent.ts';
+
+/**
+ * The most that one document may ask. The README of this folder says what each is for; a change there and in
+ * `codes` is a change for clients.
+ */
+export const queryLimits = {
+  /** Lexical tokens of the document: names, values and punctuation, not comments. */
+  tokens: 2000,
+  /** Fragments that the document defines. GraphQL's own validation compares each with every other. */
+  fragments: 50,
+  /** Aliases of an operation, counted wherever a fragment that has them is spread. */
+  aliases: 50,
+  /** Fields at the root of an operation. Of mutations, each is carried out. */
+  rootFields: 50,
+  /** Levels of fields, one within another; those of introspection are not counted. */
+  depth: 12,
+  /** Fields that an operation can be answered with, at the most: what is in a list counts for each place in it. */
+  complexity: 20_000,
+} as const;
+
+/** The code of a document that goes beyond each of the limits. */
+const codes = {
+  tokens: 'QUERY_TOO_LARGE',
+  fragments: 'QUERY_TOO_LARGE',
+  aliases: 'QUERY_TOO_WIDE',
+  rootFields: 'QUERY_TOO_WIDE',
+  depth: 'QUERY_TOO_DEEP',
+  complexity: 'QUERY_TOO_COMPLEX',
+} as const satisfies Record<keyof typeof queryLimits, string>;
+
+const amount = (number: number) => number.toLocaleString('en-US');
+
+/** What each refusal says: the limit, and what to do. */
+const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
+  tokens: () =>
+    `The document is longer than ${amount(queryLimits.tokens)} tokens. Pass values as variables, or split it into several requests.`,
+  fragments: (found) =>
+    `The document defines ${amount(found)} fragments, more than ${queryLimits.fragments}. Merge some, or split it into several requests.`,
+  aliases: (found) =>
+    `The operation has ${amount(found)} aliases, more than ${queryLimits.aliases}; those in a fragment count each time it is spread. Split it into several requests.`,
+  rootFields: (found) =>
+    `The operation has ${amount(found)} root fields, more than ${queryLimits.rootFields}. Split it into several requests.`,
+  depth: (found) =>
+    `The operation nests ${amount(found)} levels of fields, more than ${queryLimits.depth}. Ask for what is deeper in a second request, by its id.`,
+  complexity: (found) =>
+    `The operation can be answered with ${amount(found)} fields, more than ${amount(queryLimits.complexity)}; a field in a list counts for each place in it. Ask for shorter lists with first or last, for fewer fields, or in several requests.`,
+};
+
+/**
+ * Refuses a document that asks too much, before any resolver runs and any rate limit is drawn on. What can be told by
+ * its text alone is told before GraphQL's own validation, whose cost grows with the square of the document.
+ */
+export const refuseLargeQueries: Plugin = {
+  onParse: ({ parseFn, setParseFn }) => {
+    setParseFn((source, options) => parseFn(source, { ...options, maxTokens: queryLimits.tokens }));
+    return ({ result, replaceParseResult }) => {
+      if (result instanceof Error && isTokenLimit(result)) replaceParseResult(tooMuch('tokens', Infinity));
+    };
+  },
+  onValidate: ({ params: { documentAST }, setResult }) => {
+    const error = checkText(documentAST);
+    if (error !== undefined) setResult([error]);
+  },
+  onExecute: ({ args, setResultAndStopExecution }) => {
+    const error = checkComplexity(args);
+    if (error !== undefined) setResultAndStopExecution({ errors: [error] });
+  },
+};
+
+/** The parser's refusal has no code; its words are those of the version that package.json pins. */
+const isTokenLimit = ({ message }: Error) =>
+  /^Syntax Error: Document contains more tha[nt] \d+ tokens/.test(message);
+
+/** Finds a limit that any of the document's operations goes beyond, by its text alone. */
+function checkText(document: DocumentNode): GraphQLError | undefined {
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
+  if (fragments > queryLimits.fragments) return tooMuch('fragments', fragments);
+  for (const { aliases, rootFields, depth } of measureSelections(document)) {
+    if (rootFields > queryLimits.rootFields) return tooMuch('rootFields', rootFields);
+    if (aliases > queryLimits.aliases) return tooMuch('aliases', aliases);
+    if (depth > queryLimits.depth) return tooMuch('depth', depth);
+  }
+  return undefined;
+}
+
+/** Counts the operation that is about to be executed, with its variables: each field has its cost in the schema. */
+function checkComplexity({
+  schema,
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: ExecutionArgs): GraphQLError | undefined {
+  const operation = getOperationAST(document, operationName);
+  // The executor says what is wrong with the name.
+  if (!operation) return undefined;
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  try {
+    const { complexity } = complexityFromQuery(
+      { ...document, definitions: [operation, ...fragments] },
+      {
+        schema,
+        variables: variableValues ?? {},
+        ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
+      },
+    );
+    return complexity > queryLimits.complexity ? tooMuch('complexity', complexity) : undefined;
+  } catch (error) {
+    // What cannot be counted is not executed.
+    if (!(error instanceof Error) || error instanceof PothosValidationError) throw error;
+    return createGraphQLError(error.message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+  }
+}
+
+/** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
+const tooMuch = (limit: keyof typeof queryLimits, found: number): GraphQLError =>
+  createGraphQLError(messages[limit](found), {
+    extensions: { code: codes[limit], http: { spec: true, status: 400 } },
+  });

@@ -1,0 +1,58 @@
+import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
+
+/** How much an operation selects, as its text says it: every directive is taken to let its field in. */
+export interface SelectionExtent {
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly depth: number;
+}
+
+const nothing: SelectionExtent = { aliases: 0, rootFields: 0, depth: 0 };
+
+/**
+ * Measures each operation of a document, with its fragments as often as they are spread. It need not be valid: a
+ * spread that closes a circle, or that names nothing, counts as nothing, as validation refuses it after this.
+ */
+export function measureSelections({ definitions }: DocumentNode): SelectionExtent[] {
+  const fragments = new Map(
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition.selectionSet] as const]
+        : [],
+    ),
+  );
+  // Each set is measured once, as fragments that spread each other twice make exponentially many of them.
+  const measured = new Map<SelectionSetNode, SelectionExtent>();
+
+  const measure = (selectionSet: SelectionSetNode | undefined): SelectionExtent => {
+    if (selectionSet === undefined) return nothing;
+    const known = measured.get(selectionSet);
+    if (known !== undefined) return known;
+    measured.set(selectionSet, nothing);
+    const total = selectionSet.selections.map(measureSelection).reduce(add, nothing);
+    measured.set(selectionSet, total);
+    return total;
+  };
+
+  const measureSelection = (selection: SelectionNode): SelectionExtent => {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return measure(fragments.get(selection.name.value));
+    const inner = measure(selection.selectionSet);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return inner;
+    return {
+      aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
+      rootFields: 1,
+      // Introspection nests types by nature, and answers the same few of them however deep.
+      depth: selection.name.value.startsWith('__') ? 1 : inner.depth + 1,
+    };
+  };
+
+  return definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION ? [measure(definition.selectionSet)] : [],
+  );
+}
+
+const add = (left: SelectionExtent, right: SelectionExtent): SelectionExtent => ({
+  aliases: left.aliases + right.aliases,
+  rootFields: left.rootFields + right.rootFields,
+  depth: Math.max(left.depth, right.depth),
+});
