@@ -8,8 +8,13 @@
  * else if (outcome.valid) unlock(outcome.subscriptionTier);
  * else showRefusal(outcome.code, outcome.message);
  * ```
+ * `client.register`, `client.login` and `client.upgrade` answer in the same way, about an end user.
  */
 export { type Client, createClient } from './client.ts';
+export type { ClientAuthOutcome, SignedIn } from './client-auth.ts';
 export type { Failure, FailureReason } from './failure.ts';
+export type { LoginOptions } from './login.ts';
 export type { ClientOptions } from './options.ts';
+export type { RegisterOptions } from './register.ts';
+export type { UpgradeOptions } from './upgrade.ts';
 export type { InvalidVerdict, ValidateOptions, ValidateOutcome, ValidVerdict } from './validate.ts';

@@ -1,10 +1,10 @@
+import type { z } from 'zod';
 import { decodeBase64, encodeBase64 } from '../../src/protocol/base64.ts';
 import { decodeUtf8 } from '../../src/protocol/bytes.ts';
 import { clockSkewSeconds } from '../../src/protocol/constants.ts';
 import { openEnvelope } from '../../src/protocol/envelope.ts';
 import {
   type InnerHead,
-  type InnerValidateRequest,
   innerHead,
   innerValidateRequest,
   type PlaintextErrorCode,
@@ -32,13 +32,17 @@ export type Judgement =
       readonly kind: 'accepted';
       readonly sessionId: string;
       readonly key: Uint8Array;
-      readonly inner: InnerValidateRequest;
+      readonly inner: InnerHead;
     };
 
 const plaintext = (code: PlaintextErrorCode): Judgement => ({ kind: 'plaintext', code });
 
-/** SPEC §10, steps 1 to 5, as a server without services would do them. */
-export function judgeRequest(body: unknown, { keyOf, now, useNonce }: JudgeContext): Judgement {
+/** SPEC §10, steps 1 to 5, as a server without services would do them; validate's inner body unless told. */
+export function judgeRequest(
+  body: unknown,
+  { keyOf, now, useNonce }: JudgeContext,
+  innerRequest: z.ZodType<InnerHead> = innerValidateRequest,
+): Judgement {
   const outer = sealedRequest.safeParse(body);
   if (!outer.success) return plaintext(isPlaintextBody(body) ? 'CRYPTO_REQUIRED' : 'VALIDATION_FAILED');
   const { sessionId, ...envelope } = outer.data;
@@ -53,7 +57,7 @@ export function judgeRequest(body: unknown, { keyOf, now, useNonce }: JudgeConte
   if (Math.abs(head.data.timestamp - now) > clockSkewSeconds) return plaintext('CLOCK_SKEW');
   const nonce = encodeBase64(decodeBase64(head.data.nonce) ?? new Uint8Array());
   if (!useNonce(sessionId, nonce)) return plaintext('REPLAY');
-  const request = innerValidateRequest.safeParse(inner);
+  const request = innerRequest.safeParse(inner);
   if (!request.success) return { kind: 'malformed', sessionId, key, head: head.data };
   return { kind: 'accepted', sessionId, key, inner: request.data };
 }

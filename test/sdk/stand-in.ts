@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { z } from 'zod';
 import { decodeBase64, encodeBase64, encodeBase64Url } from '../../src/protocol/base64.ts';
 import { randomBytes, utf8 } from '../../src/protocol/bytes.ts';
 import { canonicalJson, type JsonObject } from '../../src/protocol/canonical-json.ts';
@@ -8,6 +9,10 @@ import { sealEnvelope } from '../../src/protocol/envelope.ts';
 import { deriveSessionKey } from '../../src/protocol/key-schedule.ts';
 import {
   type InnerHead,
+  innerLoginRequest,
+  innerRegisterRequest,
+  innerUpgradeRequest,
+  innerValidateRequest,
   plaintextErrorStatus,
   sessionInitRequest,
   sessionInitSignedPart,
@@ -30,7 +35,7 @@ export interface InitContext {
   /** The same with other contents, signed all the same. */
   signed(change: { timestamp?: number; sessionId?: string; seed?: Uint8Array }): Reply;
 }
-export interface ValidateContext {
+export interface SealedContext {
   readonly judgement: Judgement;
   /** Where the request was accepted. */
   readonly inner: JsonObject;
@@ -58,7 +63,9 @@ export interface StandIn {
   /** Forgets all sessions, as a restart does. */
   forgetSessions(): void;
   onInit: Handler<InitContext>;
-  onValidate: Handler<ValidateContext>;
+  onValidate: Handler<SealedContext>;
+  /** Register, login and upgrade. */
+  onClientAuth: Handler<SealedContext>;
   close(): Promise<void>;
 }
 
@@ -70,6 +77,44 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
 });
 export const refusal = (code: keyof typeof plaintextErrorStatus, error = `No: ${code}`): Reply =>
   json(plaintextErrorStatus[code], { success: false, error, code });
+
+/** What a sealed path asks for and answers. */
+interface SealedPath {
+  readonly request: z.ZodType<InnerHead>;
+  readonly success: JsonObject;
+  /** What a failure has beside its code and message. */
+  readonly malformed: JsonObject;
+}
+
+const signedIn = {
+  message: 'License is valid.',
+  sessionToken: 'an-opaque-token',
+  expiresAt: '2030-01-08T00:00:00.000Z',
+  user: { id: '01890a5d-ac96-774b-bcce-b302099a8058', username: 'ada', email: null, applicationId: appId },
+  license: {
+    id: '01890a5d-ac96-774b-bcce-b302099a8059',
+    status: 'active',
+    expiresAt: '2030-01-01T00:00:00.000Z',
+    subscriptionTier: 3,
+  },
+  session: { ip: '192.0.2.1', hwid: null },
+};
+
+const sealedPaths: Readonly<Record<string, SealedPath>> = {
+  [clientPaths.validate]: {
+    request: innerValidateRequest,
+    success: {
+      message: 'License is valid.',
+      status: 'active',
+      expiresAt: '2030-01-01T00:00:00.000Z',
+      subscriptionTier: 3,
+    },
+    malformed: { status: null, expiresAt: null },
+  },
+  [clientPaths.register]: { request: innerRegisterRequest, success: signedIn, malformed: {} },
+  [clientPaths.login]: { request: innerLoginRequest, success: signedIn, malformed: {} },
+  [clientPaths.upgrade]: { request: innerUpgradeRequest, success: signedIn, malformed: {} },
+};
 
 function headOf(judgement: Judgement): InnerHead | null {
   if (judgement.kind === 'accepted') return judgement.inner;
@@ -107,19 +152,20 @@ export async function startStandIn(): Promise<StandIn> {
     return { signed, good: () => signed({}) };
   }
 
-  function validate(body: unknown): ValidateContext {
-    const judgement = judgeRequest(body, {
-      keyOf: (sessionId) => sessions.get(sessionId),
+  function openSealed(body: unknown, { request, success, malformed }: SealedPath): SealedContext {
+    const context = {
+      keyOf: (sessionId: string) => sessions.get(sessionId),
       now: Math.floor(standIn.clock / 1000),
-      useNonce: (sessionId, nonce) => {
+      useNonce: (sessionId: string, nonce: string) => {
         const name = `${sessionId} ${nonce}`;
         if (nonces.has(name)) return false;
         nonces.add(name);
         return true;
       },
-    });
+    };
+    const judgement = judgeRequest(body, context, request);
     const timestamp = Math.floor(standIn.clock / 1000);
-    const sealed: ValidateContext['sealed'] = (inner, change = {}) => {
+    const sealed: SealedContext['sealed'] = (inner, change = {}) => {
       if (judgement.kind === 'plaintext') return refusal(judgement.code);
       const text = change.text ?? canonicalJson(inner);
       const signature = signBytes(utf8(change.signedText ?? text), change.seed ?? seed);
@@ -130,23 +176,8 @@ export async function startStandIn(): Promise<StandIn> {
     const head = headOf(judgement);
     const echo = head?.echoNonce === true ? { nonce: head.nonce } : {};
     const bound = { sessionId, timestamp, v: 1, ...echo };
-    const failed = {
-      success: false,
-      code: 'VALIDATION_FAILED',
-      message: 'No',
-      status: null,
-      expiresAt: null,
-      ...bound,
-    };
-    const succeeded = {
-      success: true,
-      code: 'OK',
-      message: 'License is valid.',
-      status: 'active',
-      expiresAt: '2030-01-01T00:00:00.000Z',
-      subscriptionTier: 3,
-      ...bound,
-    };
+    const failed = { success: false, code: 'VALIDATION_FAILED', message: 'No', ...malformed, ...bound };
+    const succeeded = { success: true, code: 'OK', ...success, ...bound };
     const inner: JsonObject = judgement.kind === 'accepted' ? succeeded : failed;
     return { judgement, inner, sealed, good: () => sealed(inner) };
   }
@@ -156,15 +187,16 @@ export async function startStandIn(): Promise<StandIn> {
     for await (const part of request) parts.push(part);
     const body: unknown = JSON.parse(Buffer.concat(parts).toString());
     const path = request.url ?? '';
+    const sealed = sealedPaths[path];
     let reply: Reply | TakeOver = { status: 404, body: 'not here' };
     if (path === clientPaths.sessionInit) {
       standIn.seen.push({ path, body, inner: undefined });
       reply = await standIn.onInit(init(body));
-    } else if (path === clientPaths.validate) {
-      const context = validate(body);
+    } else if (sealed !== undefined) {
+      const context = openSealed(body, sealed);
       const inner = context.judgement.kind === 'accepted' ? context.judgement.inner : undefined;
       standIn.seen.push({ path, body, inner });
-      reply = await standIn.onValidate(context);
+      reply = await (path === clientPaths.validate ? standIn.onValidate : standIn.onClientAuth)(context);
     } else {
       standIn.seen.push({ path, body, inner: undefined });
     }
@@ -190,6 +222,7 @@ export async function startStandIn(): Promise<StandIn> {
     forgetSessions: () => sessions.clear(),
     onInit: (context) => context.good(),
     onValidate: (context) => context.good(),
+    onClientAuth: (context) => context.good(),
     async close() {
       server.closeAllConnections();
       server.close();

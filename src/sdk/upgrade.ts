@@ -1,0 +1,20 @@
+import { clientPaths } from '../protocol/constants.ts';
+import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
+import type { SealedCall } from './sealed-call.ts';
+
+export interface UpgradeOptions {
+  readonly username: string;
+  /** Of a license whose tier is higher than that of the one the user has; none counts as 0. */
+  readonly licenseKey: string;
+  /** What identifies this device, 1 to 256 characters. Left out, nothing is checked against a device. */
+  readonly hwid?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives an end user a license of a higher tier. */
+export function upgrade(
+  call: SealedCall,
+  { username, licenseKey, hwid, signal }: UpgradeOptions,
+): Promise<ClientAuthOutcome> {
+  return askClientAuth(call, { path: clientPaths.upgrade, members: { username, licenseKey, hwid }, signal });
+}
