@@ -43,7 +43,10 @@ export interface Cache<Value> {
 /** More keys than this are published as "everything": a message stays small, and more is forgotten than needed. */
 const mostKeysInMessage = 1000;
 
-/** Creates a cache; with a shared store, while its subscription is down every `get` loads and nothing is kept. */
+/**
+ * Creates a cache, and has the caches of this name in other instances forget everything. With a shared store, while
+ * its subscription is down every `get` loads and nothing is kept.
+ */
 export function createCache<Value extends NonNullable<unknown> | null>(options: CacheOptions): Cache<Value> {
   const { maxEntries, store } = options;
   const channel = `invalidate:${options.name}`;
@@ -56,6 +59,13 @@ export function createCache<Value extends NonNullable<unknown> | null>(options: 
     message: (text) => receive(parseInvalidation(text)),
     interrupted: clear,
   });
+
+  // An instance that was cut off, or was killed between a commit and its message, may have ended before it could tell
+  // the others: whoever starts next tells for it. What cannot be told now is made up for by the store.
+  if (store.shared) {
+    const everything = printInvalidation({ from: self, keys: 'all' });
+    store.publish(channel, everything, everything).catch(() => undefined);
+  }
 
   function clear(): void {
     entries.clear();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Logger } from '../lib/log.ts';
 import { defaultMaxWindows } from './memory.ts';
@@ -7,6 +8,9 @@ import { createRedisEpoch } from './redis-epoch.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
 import { type EphemeralStore, StoreUnavailableError } from './store.ts';
 import { bucketKey, createMemoryWindows, foresee, judge } from './windows.ts';
+
+/** How long a store that closes tries to tell of changes that it could not tell of before. */
+const lastMakeUpsMilliseconds = 1_000;
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with credentials and database number where needed. */
@@ -87,6 +91,20 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     }
   }
 
+  /** Tries for about a second: what is not told now is told by the next instance that starts. */
+  async function sendLastMakeUps(): Promise<void> {
+    const deadline = performance.now() + lastMakeUpsMilliseconds;
+    while (makeUps.size > 0 && performance.now() < deadline) {
+      const pause = sleep(lastMakeUpsMilliseconds / 20);
+      await Promise.race([sendMakeUps().catch(() => pause), sleep(deadline - performance.now())]);
+    }
+    if (makeUps.size > 0) {
+      log?.warn(
+        `Redis at ${address} could not be told of the last changes: other instances may serve what they replaced until an instance starts`,
+      );
+    }
+  }
+
   return {
     shared: true,
     get epoch() {
@@ -121,6 +139,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     isAvailable: epoch.isKnown,
     async close() {
       closed = true;
+      await sendLastMakeUps();
       epoch.close();
       subscriptions.close();
       redis.disconnect();

@@ -82,7 +82,7 @@ export interface EphemeralStore {
   /** Whether the store answered lately: for health reports; it costs nothing to ask. */
   isAvailable(): boolean;
 
-  /** Lets go of connections and timers. Afterwards `addOnce` and `publish` throw StoreUnavailableError. */
+  /** Tries for a second to tell what is left to make up for, then lets go of connections and timers. Afterwards `addOnce` and `publish` throw StoreUnavailableError. */
   close(): Promise<void>;
 }
 

@@ -255,6 +255,36 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     gate.open();
     await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
+
+  test('an invalidation that could not be published before the end is told at the next start', async () => {
+    const redis = await OwnRedis.start();
+    const gate = await Gate.to(redis.port);
+    const writerStore = await open(gate.url);
+    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
+    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
+    await serving(reader, async () => 'old');
+    gate.shut();
+    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
+    await writerStore.close();
+    expect(reader.peek('key')).toBe('old');
+    gate.open();
+    createCache<string>({ name: 'words', maxEntries: 10, store: await open(gate.url) });
+    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
+  });
+
+  test('what could not be published is tried once more when the instance ends', async () => {
+    const redis = await OwnRedis.start();
+    const gate = await Gate.to(redis.port);
+    const writerStore = await open(gate.url);
+    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
+    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
+    await serving(reader, async () => 'old');
+    gate.shut();
+    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
+    gate.open();
+    await writerStore.close();
+    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
+  });
 });
 
 async function open(url: string): Promise<EphemeralStore> {
