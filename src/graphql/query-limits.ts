@@ -1,4 +1,4 @@
-import { PothosValidationError } from '@pothos/core';
+import { getVariableValues } from '@graphql-tools/executor';
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { type DocumentNode, type ExecutionArgs, type GraphQLError, getOperationAST, Kind } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
@@ -11,9 +11,11 @@ import { measureSelections } from './selection-extent.ts';
 export const queryLimits = {
   /** Lexical tokens of the document: names, values and punctuation, not comments. */
   tokens: 2000,
+  /** Lines of the document: each error of it counts them anew, to tell its place. */
+  lines: 2000,
   /** Fragments that the document defines. GraphQL's own validation compares each with every other. */
   fragments: 50,
-  /** Aliases of an operation, counted wherever a fragment that has them is spread. */
+  /** Aliases of an operation, counted wherever a fragment that has them is spread; ten times in introspection. */
   aliases: 50,
   /** Fields at the root of an operation. Of mutations, each is carried out. */
   rootFields: 50,
@@ -26,6 +28,7 @@ export const queryLimits = {
 /** The code of a document that goes beyond each of the limits. */
 const codes = {
   tokens: 'QUERY_TOO_LARGE',
+  lines: 'QUERY_TOO_LARGE',
   fragments: 'QUERY_TOO_LARGE',
   aliases: 'QUERY_TOO_WIDE',
   rootFields: 'QUERY_TOO_WIDE',
@@ -39,10 +42,12 @@ const amount = (number: number) => number.toLocaleString('en-US');
 const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
   tokens: () =>
     `The document is longer than ${amount(queryLimits.tokens)} tokens. Pass values as variables, or split it into several requests.`,
+  lines: () =>
+    `The document has more than ${amount(queryLimits.lines)} lines. Leave out empty ones, or split it into several requests.`,
   fragments: (found) =>
     `The document defines ${amount(found)} fragments, more than ${queryLimits.fragments}. Merge some, or split it into several requests.`,
   aliases: (found) =>
-    `The operation has ${amount(found)} aliases, more than ${queryLimits.aliases}; those in a fragment count each time it is spread. Split it into several requests.`,
+    `The operation has ${amount(found)} aliases, more than ${queryLimits.aliases}; those in a fragment count each time it is spread, and those in introspection ten times. Split it into several requests.`,
   rootFields: (found) =>
     `The operation has ${amount(found)} root fields, more than ${queryLimits.rootFields}. Split it into several requests.`,
   depth: (found) =>
@@ -57,9 +62,13 @@ const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
  */
 export const refuseLargeQueries: Plugin = {
   onParse: ({ parseFn, setParseFn }) => {
-    setParseFn((source, options) => parseFn(source, { ...options, maxTokens: queryLimits.tokens }));
+    setParseFn((source: string, options) => {
+      if (source.split(/\r\n|[\n\r]/, queryLimits.lines + 1).length > queryLimits.lines)
+        throw tooMuch('lines');
+      return parseFn(source, { ...options, maxTokens: queryLimits.tokens });
+    });
     return ({ result, replaceParseResult }) => {
-      if (result instanceof Error && isTokenLimit(result)) replaceParseResult(tooMuch('tokens', Infinity));
+      if (result instanceof Error && isTokenLimit(result)) replaceParseResult(tooMuch('tokens'));
     };
   },
   onValidate: ({ params: { documentAST }, setResult }) => {
@@ -97,28 +106,27 @@ function checkComplexity({
   contextValue,
 }: ExecutionArgs): GraphQLError | undefined {
   const operation = getOperationAST(document, operationName);
-  // The executor says what is wrong with the name.
+  const variables = variableValues ?? {};
+  // What is wrong with the name or the variables the executor finds in the same way, and says.
   if (!operation) return undefined;
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+    maxErrors: 1,
+  });
+  if (errors !== undefined) return undefined;
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  try {
-    const { complexity } = complexityFromQuery(
-      { ...document, definitions: [operation, ...fragments] },
-      {
-        schema,
-        variables: variableValues ?? {},
-        ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
-      },
-    );
-    return complexity > queryLimits.complexity ? tooMuch('complexity', complexity) : undefined;
-  } catch (error) {
-    // What cannot be counted is not executed.
-    if (!(error instanceof Error) || error instanceof PothosValidationError) throw error;
-    return createGraphQLError(error.message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
-  }
+  const { complexity } = complexityFromQuery(
+    { ...document, definitions: [operation, ...fragments] },
+    {
+      schema,
+      variables,
+      ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
+    },
+  );
+  return complexity > queryLimits.complexity ? tooMuch('complexity', complexity) : undefined;
 }
 
 /** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
-const tooMuch = (limit: keyof typeof queryLimits, found: number): GraphQLError =>
+const tooMuch = (limit: keyof typeof queryLimits, found = Infinity): GraphQLError =>
   createGraphQLError(messages[limit](found), {
     extensions: { code: codes[limit], http: { spec: true, status: 400 } },
   });

@@ -7,6 +7,8 @@ export interface SelectionExtent {
   readonly depth: number;
 }
 
+const introspection = new Set(['__schema', '__type']);
+
 const nothing: SelectionExtent = { aliases: 0, rootFields: 0, depth: 0 };
 
 /**
@@ -38,12 +40,10 @@ export function measureSelections({ definitions }: DocumentNode): SelectionExten
     if (selection.kind === Kind.FRAGMENT_SPREAD) return measure(fragments.get(selection.name.value));
     const inner = measure(selection.selectionSet);
     if (selection.kind === Kind.INLINE_FRAGMENT) return inner;
-    return {
-      aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
-      rootFields: 1,
-      // Introspection nests types by nature, and answers the same few of them however deep.
-      depth: selection.name.value.startsWith('__') ? 1 : inner.depth + 1,
-    };
+    const aliases = inner.aliases + (selection.alias === undefined ? 0 : 1);
+    // Introspection nests types by nature. The whole schema is much, so each alias in there weighs more.
+    if (introspection.has(selection.name.value)) return { aliases: aliases * 10, rootFields: 1, depth: 1 };
+    return { aliases, rootFields: 1, depth: inner.depth + 1 };
   };
 
   return definitions.flatMap((definition) =>

@@ -230,7 +230,10 @@ builder.mutationFields((t) => ({
 
 /** GraphQL has no maps: a list in which each key may stand once. */
 const messageList = z
-  .array(z.object({ key: responseMessageKey, text: responseMessageText }))
+  // A list that is too long is not looked into: each of its members could be wrong in its own way.
+  .array(z.unknown())
+  .max(Object.keys(messageKeys).length)
+  .pipe(z.array(z.object({ key: responseMessageKey, text: responseMessageText })))
   .transform((messages, context): Partial<Record<MessageKey, string>> => {
     const texts = new Map<MessageKey, string>();
     for (const [index, { key, text }] of messages.entries()) {
