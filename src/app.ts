@@ -5,7 +5,7 @@ import { newId } from './lib/ids.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { identify } from './rest/middleware/authenticate.ts';
-import { clientOrigin } from './rest/middleware/client-origin.ts';
+import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
 import { limitBody } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
@@ -18,10 +18,11 @@ const largestGraphqlBody = 100 * 1024;
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
 export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {
-  const origin = {
+  const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
     country: { header: config.countryHeader, lookUp: countryOfIp },
-  };
+    log: services.log,
+  });
   const app = new Hono<RestEnv>();
   app.onError(answerError);
   app.notFound(answerNotFound);
@@ -30,7 +31,7 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
     const requestId = newId();
     c.set('requestId', requestId);
     c.set('env', services);
-    c.set('client', clientOrigin(c, origin));
+    c.set('client', originOf(c));
     c.header('X-Request-Id', requestId);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'no-store');

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ApiAnswer, randomIp } from '../setup/api-client.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type ApiAnswer, ApiClient, randomIp } from '../setup/api-client.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
-import { sendRaw } from './support.ts';
+import { createWorld } from '../setup/world.ts';
+import { expectFailure, sendRaw } from './support.ts';
 
 /** What the service takes for the client's address: as its log keeps it, and as its limits count it. */
 
@@ -101,6 +103,11 @@ describe('with TRUST_PROXY 1', () => {
     ['2001:DB8:0:0::0001', '2001:db8::1'],
     ['2001:db8::1', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
+    ['203.0.113.1:51234', '203.0.113.1'],
+    ['198.51.100.9:80, 203.0.113.1:51234', '203.0.113.1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[::ffff:203.0.113.1]:443', '203.0.113.1'],
   ])('%j is %s', async (forwarded, ip) => {
     expect(await loggedAddress(server, forwarded)).toBe(ip);
   });
@@ -128,8 +135,67 @@ describe('with TRUST_PROXY 1', () => {
   test('what is no address is one client, however it is written', async () => {
     expect(await shareBucket(server, 'rubbish', 'other rubbish')).toBe(true);
     expect(await shareBucket(server, 'rubbish', 'unknown')).toBe(true);
-    expect(await loggedAddress(server, 'rubbish')).toBe('0.0.0.0');
   });
+
+  test.each([
+    'rubbish',
+    '',
+    '203.0.113.1:',
+    '203.0.113.1:port',
+    '[203.0.113.1',
+    '[]:1',
+    '203.0.113',
+    '1',
+    '[2001:db8::1]x',
+  ])('%j is no address: nothing is kept of it', async (forwarded) => {
+    expect(await loggedAddress(server, forwarded)).toBeNull();
+  });
+});
+
+describe('a client whose address cannot be read', () => {
+  test('is not banned along with another one, and leaves no address behind', async () => {
+    const server = await startTestServer({ env: { TRUST_PROXY: '1' } });
+    onTestFinished(() => server.close());
+    const world = await createWorld(server);
+    const application = await world.createApplication();
+    const client = new ApiClient(server.baseUrl, { ip: 'unknown' });
+    const [cheat, customer] = await application.mint({ amount: 2 });
+    const validate = async (licenseKey = '') => {
+      const session = await openSession(server, application, { client });
+      return session.ask(validatePath, { licenseKey });
+    };
+    expect(await validate(cheat?.licenseKey)).toMatchObject({ code: 'OK' });
+    await server.deps.services.securityLog.flush();
+    const { prisma } = server.deps.services.database;
+    expect(await prisma.license.findUniqueOrThrow({ where: { id: cheat?.id ?? '' } })).toMatchObject({
+      lastIp: null,
+    });
+
+    const banned = await world.client.post(`/api/v1/licenses/${cheat?.id}/ban`, { scope: 'hwid_and_ip' });
+    expectFailure(banned, 400, 'IP_NOT_KNOWN');
+    expect(await prisma.ban.count({ where: { banType: 'ip' } })).toBe(0);
+    expect(await validate(customer?.licenseKey)).toMatchObject({ code: 'OK' });
+  });
+
+  test('is told of in the log once', async () => {
+    const server = await startTestServer({ env: { ...env, TRUST_PROXY: '1' } });
+    onTestFinished(() => server.close());
+    for (const forwarded of ['203.0.113.1', 'rubbish', 'more rubbish']) await ask(server, forwarded);
+    const lines = server.logLines.filter((line) => line.includes('cannot be read'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('"address":"rubbish"');
+  });
+});
+
+test('X-Forwarded-For while TRUST_PROXY is 0 is told of in the log once', async () => {
+  const server = await startTestServer({ env: { ...env, TRUST_PROXY: '0' } });
+  onTestFinished(() => server.close());
+  const warnings = () =>
+    server.logLines.filter((line) => line.includes('set TRUST_PROXY to the number of proxies'));
+  await ask(server, null);
+  expect(warnings()).toHaveLength(0);
+  for (let count = 0; count < 3; count += 1) await ask(server, '203.0.113.1');
+  expect(warnings()).toHaveLength(1);
 });
 
 describe('with TRUST_PROXY 3', () => {

@@ -26,10 +26,18 @@ export async function verifyBotChallenge(ctx: ServiceContext, token: string | un
   }
 }
 
-async function askVerifier(turnstile: { secretKey: string; verifyUrl: string }, token: string, ip: string) {
+async function askVerifier(
+  turnstile: { secretKey: string; verifyUrl: string },
+  token: string,
+  ip: string | null,
+) {
   const response = await fetch(turnstile.verifyUrl, {
     method: 'POST',
-    body: new URLSearchParams({ secret: turnstile.secretKey, response: token, remoteip: ip }),
+    body: new URLSearchParams({
+      secret: turnstile.secretKey,
+      response: token,
+      ...(ip !== null && { remoteip: ip }),
+    }),
     signal: AbortSignal.timeout(timeLimitMilliseconds),
   });
   return answer.parse(await response.json());

@@ -10,6 +10,14 @@ export interface ClientRequest {
   readonly hwid: string | null;
 }
 
+/** An address that could not be read is nobody's: a ban that matched it would refuse every such client. */
+export async function isAddressBanned(
+  { env, client }: ServiceContext,
+  application: ApplicationSnapshot,
+): Promise<boolean> {
+  return client.ip !== null && (await env.caches.isBanned(application.id, 'ip', client.ip));
+}
+
 /** What the verdict needs to know of the client. */
 export async function clientFacts(
   ctx: ServiceContext,
@@ -18,7 +26,7 @@ export async function clientFacts(
   const { caches } = ctx.env;
   return {
     version: clientVersion,
-    ipBanned: await caches.isBanned(application.id, 'ip', ctx.client.ip),
+    ipBanned: await isAddressBanned(ctx, application),
     hwidBanned: hwid !== null && (await caches.isBanned(application.id, 'hwid', hwid)),
   };
 }

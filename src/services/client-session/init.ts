@@ -16,6 +16,7 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { decide, type RefusalCode } from '../license/decide.ts';
+import { isAddressBanned } from './client-facts.ts';
 
 export type SessionInitOutcome =
   | { readonly accepted: true; readonly answer: SessionInitResponse }
@@ -39,7 +40,7 @@ export async function initSession({
     application,
     client: {
       version: input.clientVersion,
-      ipBanned: await caches.isBanned(application.id, 'ip', ctx.client.ip),
+      ipBanned: await isAddressBanned(ctx, application),
       hwidBanned: false,
     },
     license: 'not-asked',

@@ -29,7 +29,7 @@ export type ClientAuthOutcome =
         readonly expiresAt: string | null;
         readonly subscriptionTier: number;
       } | null;
-      readonly session: { readonly ip: string; readonly hwid: string | null };
+      readonly session: { readonly ip: string | null; readonly hwid: string | null };
     }
   | { readonly success: false; readonly code: FailureVerdictCode; readonly message: string };
 

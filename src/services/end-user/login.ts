@@ -61,7 +61,10 @@ function write(
     const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
     await transaction.endUser.update({
       where: { id: user.id },
-      data: { lastIp: ctx.client.ip, ...(hwid !== null && { lastHwid: hwid }) },
+      data: {
+        ...(ctx.client.ip !== null && { lastIp: ctx.client.ip }),
+        ...(hwid !== null && { lastHwid: hwid }),
+      },
       select: { id: true },
     });
     const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });

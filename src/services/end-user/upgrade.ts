@@ -69,7 +69,7 @@ function write(
       where: { id: user.id },
       data: {
         licenseId: license?.id ?? null,
-        lastIp: ctx.client.ip,
+        ...(ctx.client.ip !== null && { lastIp: ctx.client.ip }),
         ...(hwid !== null && { lastHwid: hwid }),
       },
       select: { id: true },

@@ -10,8 +10,8 @@ import { writeBatch } from './write-batch.ts';
 export interface SecurityLogWriter {
   /** Notes an outcome; it is in the database at most 250 ms later. */
   add(client: ClientOrigin, input: ClientOutcome): void;
-  /** Notes the address a license was last used from, with the same delay. */
-  seen(licenseId: string, ip: string): void;
+  /** Notes the address a license was last used from, with the same delay; an unknown one leaves the last known. */
+  seen(licenseId: string, ip: string | null): void;
   /** Writes all that is waiting. */
   flush(): Promise<void>;
   /** Entries that were dropped because the buffer was full. */
@@ -104,6 +104,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       schedule();
     },
     seen(licenseId, ip) {
+      if (ip === null) return;
       if (lastIps.size < maxBuffered || lastIps.has(licenseId)) lastIps.set(licenseId, ip);
       schedule();
     },
