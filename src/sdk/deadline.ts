@@ -7,8 +7,13 @@ export interface Deadline {
   end(): void;
 }
 
-/** @param timeoutMs milliseconds from now */
-export function startDeadline(timeoutMs: number, callers: AbortSignal | undefined): Deadline {
+/**
+ * @param timeoutMs milliseconds from now
+ * @param given the caller's signal. JavaScript can pass anything: what is none aborts the call, which would otherwise go
+ *   on after its caller wanted it ended
+ */
+export function startDeadline(timeoutMs: number, given: AbortSignal | null | undefined): Deadline {
+  const callers = isSignal(given) ? given : undefined;
   const controller = new AbortController();
   const onAbort = () => {
     controller.abort(failure('aborted', 'The call was aborted', { cause: callers?.reason }));
@@ -16,6 +21,9 @@ export function startDeadline(timeoutMs: number, callers: AbortSignal | undefine
   const timer = setTimeout(() => {
     controller.abort(failure('timeout', `No answer within ${timeoutMs} ms`));
   }, timeoutMs);
+  if (given !== undefined && given !== null && callers === undefined) {
+    controller.abort(failure('aborted', 'The call was not made: its signal must be an AbortSignal'));
+  }
   if (callers?.aborted) onAbort();
   else callers?.addEventListener('abort', onAbort, { once: true });
   return {
@@ -44,6 +52,18 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
   if (signal.aborted && isFailure(signal.reason)) return signal.reason;
   return failure('network', 'The service cannot be reached', { cause: thrown });
+}
+
+/** By its methods: a program can have AbortSignals of more than one realm, or of a polyfill. */
+function isSignal(value: unknown): value is AbortSignal {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'addEventListener' in value &&
+    typeof value.addEventListener === 'function' &&
+    'removeEventListener' in value &&
+    typeof value.removeEventListener === 'function'
+  );
 }
 
 function isFailure(value: unknown): value is Failure {

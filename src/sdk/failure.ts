@@ -6,7 +6,7 @@
  * |---|---|---|
  * | `network` | no connection, a refused redirect, a connection that broke off | a network |
  * | `timeout` | no whole answer within `timeoutMs` | trying again later |
- * | `aborted` | the caller's signal | |
+ * | `aborted` | the caller's signal, or what was given for one is none | |
  * | `rate-limited` | HTTP 429 | waiting for `retryAfterSeconds` |
  * | `unavailable` | HTTP 5xx | trying again later |
  * | `server-rejected` | an unsigned refusal, such as APP_DISABLED, APP_OUTDATED or IP_BANNED; see `code` | depends on `code` |

@@ -11,9 +11,8 @@ export interface LoginOptions {
 }
 
 /** Logs an end user in. */
-export function login(
-  call: SealedCall,
-  { username, password, hwid, signal }: LoginOptions,
-): Promise<ClientAuthOutcome> {
+export function login(call: SealedCall, options: LoginOptions): Promise<ClientAuthOutcome> {
+  // JavaScript can leave the options out; the service then says what is missing.
+  const { username, password, hwid, signal }: Partial<LoginOptions> = options ?? {};
   return askClientAuth(call, { path: clientPaths.login, members: { username, password, hwid }, signal });
 }

@@ -16,10 +16,9 @@ export interface RegisterOptions {
 }
 
 /** Registers an end user and logs him in. */
-export function register(
-  call: SealedCall,
-  { username, password, email, licenseKey, hwid, signal }: RegisterOptions,
-): Promise<ClientAuthOutcome> {
+export function register(call: SealedCall, options: RegisterOptions): Promise<ClientAuthOutcome> {
+  // JavaScript can leave the options out; the service then says what is missing.
+  const { username, password, email, licenseKey, hwid, signal }: Partial<RegisterOptions> = options ?? {};
   const members = { username, password, email, licenseKey, hwid };
   return askClientAuth(call, { path: clientPaths.register, members, signal });
 }

@@ -12,9 +12,8 @@ export interface UpgradeOptions {
 }
 
 /** Gives an end user a license of a higher tier. */
-export function upgrade(
-  call: SealedCall,
-  { username, licenseKey, hwid, signal }: UpgradeOptions,
-): Promise<ClientAuthOutcome> {
+export function upgrade(call: SealedCall, options: UpgradeOptions): Promise<ClientAuthOutcome> {
+  // JavaScript can leave the options out; the service then says what is missing.
+  const { username, licenseKey, hwid, signal }: Partial<UpgradeOptions> = options ?? {};
   return askClientAuth(call, { path: clientPaths.upgrade, members: { username, licenseKey, hwid }, signal });
 }

@@ -37,8 +37,10 @@ export type ValidateOutcome = ValidVerdict | InvalidVerdict | Failure;
 export async function validate(
   call: SealedCall,
   licenseKey: string,
-  { hwid, signal }: ValidateOptions = {},
+  options?: ValidateOptions | null,
 ): Promise<ValidateOutcome> {
+  // JavaScript can pass null for nothing.
+  const { hwid, signal } = options ?? {};
   const members = hwid === undefined ? { licenseKey } : { licenseKey, hwid };
   const answer = await call({ path: clientPaths.validate, members, result: validateResult, signal });
   if (answer.kind === 'failure') return answer;

@@ -263,6 +263,40 @@ describe('no answer is mistaken for a verdict where', () => {
   });
 });
 
+describe('a call that types would refuse', () => {
+  // What a program in JavaScript passes: never rejecting holds for it, too.
+  type Loose = Record<
+    'validate' | 'register' | 'login' | 'upgrade',
+    (...given: unknown[]) => Promise<unknown>
+  >;
+  const loose = (server: StandIn): Loose => Object(createClient(server.options));
+
+  test('with null for its options is a call without any', async ({ server }) => {
+    expect(await loose(server).validate('K', null)).toMatchObject({ kind: 'verdict', valid: true });
+    for (const verb of ['register', 'login', 'upgrade'] as const) {
+      expect(await loose(server)[verb](null)).toHaveProperty('kind');
+      expect(await loose(server)[verb]()).toHaveProperty('kind');
+    }
+  });
+
+  test('with null for its signal is a call without one', async ({ server }) => {
+    expect(await loose(server).validate('K', { signal: null })).toMatchObject({ valid: true });
+  });
+
+  test.for([{}, { aborted: false }, 'signal', 1, () => {}])(
+    'with %j for its signal is a failure, and nothing is sent',
+    async (signal, { server }) => {
+      for (const outcome of [
+        await loose(server).validate('K', { signal }),
+        await loose(server).login({ username: 'ada', password: 'x', signal }),
+      ]) {
+        expect(outcome).toMatchObject({ kind: 'failure', reason: 'aborted' });
+      }
+      expect(server.seen).toEqual([]);
+    },
+  );
+});
+
 describe('a refused handshake', () => {
   test.for(['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'APP_NOT_FOUND'] as const)(
     'with %s is a failure with that code and the text of the service',
