@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { ed25519PrivateKey } from './ed25519-private-key.ts';
 
 /** Every key that the service holds, each derived from the master secret under a label of its own (design §4). */
 export interface Keyring {
@@ -10,9 +11,6 @@ export interface Keyring {
   readonly ticketSecret: Uint8Array;
 }
 
-/** PKCS #8 wrapping of a raw Ed25519 seed (RFC 8410 §7). */
-const ed25519Pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /**
  * Derives the keyring.
  * @param masterSecret at least 32 bytes
@@ -20,11 +18,7 @@ const ed25519Pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex'
 export function createKeyring(masterSecret: Uint8Array): Keyring {
   const derive = (label: string) =>
     new Uint8Array(hkdfSync('sha256', masterSecret, new Uint8Array(0), `latchkey/${label}`, 32));
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([ed25519Pkcs8Prefix, derive('cookie-signing/v1')]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const privateKey = ed25519PrivateKey(derive('cookie-signing/v1'));
   return {
     cookie: { privateKey, publicKey: createPublicKey(privateKey) },
     applicationKey: derive('application-private-key/v1'),

@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createPublicKey, sign } from 'node:crypto';
+import { ed25519PrivateKey } from './ed25519-private-key.ts';
 
 /** Signs with one Ed25519 key. */
 export interface Signer {
@@ -8,21 +9,13 @@ export interface Signer {
   readonly publicKey: Uint8Array;
 }
 
-/** PKCS #8 of an Ed25519 private key (RFC 8410 §7), up to the 32-byte seed that ends it. */
-const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /**
  * A signer that imports its key once: importing costs about as much as a signature (design §5, "The hot path").
  * @param seed 32 bytes
  * @throws {RangeError} where the seed has another length
  */
 export function createSigner(seed: Uint8Array): Signer {
-  if (seed.length !== 32) throw new RangeError(`An Ed25519 seed must be 32 bytes, not ${seed.length}`);
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([pkcs8Prefix, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const privateKey = ed25519PrivateKey(seed);
   // The SPKI form (RFC 8410 §4) ends in the 32 raw bytes.
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return {
