@@ -12,7 +12,20 @@ const strictFailure = z.strictObject(failureBody.shape);
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Limits so high that a table of requests never meets them. */
-export const noLimits = { RATE_LIMITS: 'auth=100000,licenseCreate=100000,apiKeyAuth=100000' };
+export const noLimits = {
+  RATE_LIMITS: [
+    'auth',
+    'session',
+    'validate',
+    'clientAuth',
+    'licenseCreate',
+    'blindCreate',
+    'accountSensitive',
+    'apiKeyAuth',
+  ]
+    .map((name) => `${name}=100000`)
+    .join(),
+};
 
 /** Holds an answer to the documented failure shape, and to nothing beside it. */
 export function expectFailure(
@@ -25,8 +38,8 @@ export function expectFailure(
   expect(answer.headers.get('x-request-id')).toMatch(uuidV7);
   const body = strictFailure.parse(answer.body);
   expect(body.error).not.toBe('');
-  expect(body.issues !== undefined, 'issues come with VALIDATION_FAILED alone').toBe(
-    code === 'VALIDATION_FAILED',
+  expect(body.issues !== undefined, 'issues come with what names places in the input').toBe(
+    code === 'VALIDATION_FAILED' || code === 'KEY_EXISTS',
   );
   expect(body.requestId !== undefined, 'a request id comes with INTERNAL alone').toBe(code === 'INTERNAL');
   return body;
@@ -163,6 +176,139 @@ export const apiKeyAnswer = z.strictObject({
   }),
   warning: z.string().min(1),
 });
+
+/** A success that says nothing more. */
+export const doneAnswer = z.strictObject({ success: z.literal(true) });
+
+export const endUser = z.strictObject({
+  id,
+  applicationId: id,
+  username: z.string(),
+  email: z.string().nullable(),
+  licenseId: id.nullable(),
+  subscriptionTier: z.int().nullable(),
+  lastIp: z.string().nullable(),
+  lastHwid: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export const userAnswer = z.strictObject({ success: z.literal(true), user: endUser });
+export const usersAnswer = z.strictObject({
+  success: z.literal(true),
+  users: z.array(endUser),
+  nextCursor: z.string().nullable(),
+});
+
+const ban = z.strictObject({
+  id,
+  banType: z.enum(['hwid', 'ip']),
+  value: z.string(),
+  sourceLicenseId: id.nullable(),
+  createdAt: timestamp,
+});
+export const bansAnswer = z.strictObject({ success: z.literal(true), bans: z.array(ban) });
+
+const logEntry = z.strictObject({
+  id,
+  applicationId: id.nullable(),
+  event: z.string(),
+  code: z.string().nullable(),
+  licenseId: id.nullable(),
+  userId: id.nullable(),
+  ip: z.string().nullable(),
+  country: z.string().nullable(),
+  hwid: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  createdAt: timestamp,
+});
+export const logsAnswer = z.strictObject({
+  success: z.literal(true),
+  logs: z.array(logEntry),
+  nextCursor: z.string().nullable(),
+});
+
+export const metricsAnswer = z.strictObject({
+  success: z.literal(true),
+  metrics: z.strictObject({
+    applications: z.strictObject({ total: z.int(), active: z.int(), disabled: z.int() }),
+    licenses: z.strictObject({
+      total: z.int(),
+      unused: z.int(),
+      active: z.int(),
+      expired: z.int(),
+      banned: z.int(),
+    }),
+    validations24h: z.strictObject({ total: z.int(), byCode: z.record(z.string(), z.int()) }),
+  }),
+});
+
+export const blindAnswer = z.strictObject({
+  success: z.literal(true),
+  keys: z.array(
+    z.strictObject({ id, keyPrefix: z.string(), durationSeconds: z.int(), subscriptionTier: z.int() }),
+  ),
+});
+
+const listedApiKey = z.strictObject({
+  id,
+  name: z.string(),
+  keyPrefix: z.string(),
+  createdAt: timestamp,
+  last_used_at: timestamp.nullable(),
+  revoked: z.boolean(),
+});
+export const apiKeysAnswer = z.strictObject({ success: z.literal(true), keys: z.array(listedApiKey) });
+
+export const userExportAnswer = z.strictObject({
+  success: z.literal(true),
+  export: z.strictObject({
+    exportedAt: timestamp,
+    applicationId: id,
+    users: z.array(
+      endUser.extend({
+        license: license
+          .pick({
+            id: true,
+            keyPrefix: true,
+            status: true,
+            expiresAt: true,
+            subscriptionTier: true,
+            hwid: true,
+            lastIp: true,
+          })
+          .nullable(),
+        sessions: z.array(
+          z.strictObject({
+            id,
+            ip: z.string().nullable(),
+            hwid: z.string().nullable(),
+            createdAt: timestamp,
+            expiresAt: timestamp,
+          }),
+        ),
+      }),
+    ),
+    bans: z.array(ban),
+    securityLog: z.array(logEntry),
+  }),
+});
+
+export const accountExportAnswer = z.strictObject({
+  success: z.literal(true),
+  export: z.strictObject({
+    exportedAt: timestamp,
+    developer,
+    applications: z.array(application),
+    licenses: z.array(license),
+    users: z.array(endUser),
+    bans: z.array(ban.extend({ applicationId: id })),
+    apiKeys: z.array(listedApiKey),
+    securityLog: z.array(logEntry),
+  }),
+});
+
+/** An id that names nothing. */
+export const missingId = '0198c3a0-0000-7000-8000-000000000000';
 
 export interface RawRequest {
   readonly method: string;
