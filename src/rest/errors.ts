@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { RateLimitOutcome } from '../ephemeral/store.ts';
@@ -66,6 +67,13 @@ export function answerError(error: Error, c: RestContext): Response {
     return c.json(body(error.code, error.message), error.status);
   }
   if (error instanceof HTTPException) return answerHttpException(error, c);
+  if (isAbortedUpload(error, c)) {
+    c.get('env').log.debug(
+      { requestId: c.get('requestId') },
+      'a client went away before its request was whole',
+    );
+    return answerUnreadableBody(c);
+  }
   if (isUnavailable(error)) {
     c.get('env').log.error(
       { err: error, requestId: c.get('requestId') },
@@ -80,11 +88,31 @@ export function answerError(error: Error, c: RestContext): Response {
   );
 }
 
+/**
+ * Whether the sender of the body went away: nobody's outage but his own, and his to repeat as often as he likes. Node
+ * ends the body with an ECONNRESET, as a database that goes away ends its connection, so it is told by being that very
+ * error of that very request.
+ */
+function isAbortedUpload(error: Error, c: RestContext): boolean {
+  const bindings: unknown = c.env;
+  if (typeof bindings !== 'object' || bindings === null || !('incoming' in bindings)) return false;
+  const { incoming } = bindings;
+  if (!(incoming instanceof IncomingMessage) || incoming.complete) return false;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause === incoming.errored) return true;
+  }
+  return false;
+}
+
 /** What Hono throws by itself: a body that is not JSON, is not declared as such, or is too large. */
 function answerHttpException(error: HTTPException, c: RestContext): Response {
   if (error.status === 413) {
     return c.json(body('PAYLOAD_TOO_LARGE', 'The request body is too large.'), 413);
   }
+  return answerUnreadableBody(c);
+}
+
+function answerUnreadableBody(c: RestContext): Response {
   const message = 'The request body must be well-formed JSON, sent as Content-Type: application/json.';
   return c.json(body('VALIDATION_FAILED', message, [{ path: [], message }]), 400);
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
@@ -60,6 +61,33 @@ test('every answer has a request id of its own, whatever the client calls itself
   const ids = answers.map((answer) => answer.headers.get('x-request-id'));
   expect(new Set(ids).size).toBe(3);
   expect(ids).not.toContain('mine');
+});
+
+describe('a client that goes away before its request is whole', () => {
+  const declared = ['Content-Length: 50', '{"a'] as const;
+  const chunked = ['Transfer-Encoding: chunked', '3\r\n{"a\r\n'] as const;
+
+  test.each([
+    ['/api/v1/session/init', declared],
+    ['/api/v1/session/init', chunked],
+    ['/api/v1/licenses/validate', declared],
+    ['/api/v1/auth/login', chunked],
+    ['/graphql', chunked],
+  ])('is no outage: POST %s with %j', async (path, [header, part]) => {
+    const before = server.logLines.length;
+    const { hostname, port } = new URL(server.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    const lines = ['Host: a', 'Content-Type: application/json', 'Expect: 100-continue', header];
+    socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    // The service says that it waits for the body.
+    await once(socket, 'data');
+    socket.write(part);
+    socket.resetAndDestroy();
+    const said = () => server.logLines.slice(before).map((line) => JSON.parse(line));
+    await vi.waitFor(() => expect(said()).not.toEqual([]), { timeout: 10_000 });
+    expect(said()).toMatchObject([{ level: 20, msg: 'a client went away before its request was whole' }]);
+  });
 });
 
 describe('what was not foreseen', () => {
