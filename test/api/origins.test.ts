@@ -86,6 +86,28 @@ describe('an unsafe request with the session cookie', () => {
   });
 });
 
+describe('an unsafe request for a cookie', () => {
+  test.each(foreign)('from %s is refused without a cookie, too', async (origin) => {
+    const visitor = from(origin, new ApiClient(server.baseUrl));
+    const email = `forged${Math.random()}@example.com`;
+    for (const answer of [
+      await visitor.post('/api/v1/auth/login', world.developer),
+      await visitor.post('/api/v1/auth/register', { email, password: 'correct horse battery', name: 'Eve' }),
+      await visitor.post('/api/v1/auth/logout'),
+    ]) {
+      expectFailure(answer, 403, 'FORBIDDEN');
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    expect(await server.deps.services.database.prisma.developer.count({ where: { email } })).toBe(0);
+  });
+
+  test.each([own, allowed])('from %s passes', async (origin) => {
+    const visitor = from(origin, new ApiClient(server.baseUrl));
+    const { email, password } = world.developer;
+    expect((await visitor.post('/api/v1/auth/login', { email, password })).status).toBe(200);
+  });
+});
+
 test('a safe request with the cookie passes from anywhere: the browser keeps the answer from the page', async () => {
   const answer = await from('https://evil.example.com').get('/api/v1/auth/me');
   expect(answer.status).toBe(200);
