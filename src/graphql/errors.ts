@@ -61,9 +61,12 @@ const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitedError['
   'Retry-After': String(resetSeconds),
 });
 
-/** Before execution, only a document that nests thousands of levels exhausts the stack. */
+/** Before execution, only a document that nests a thousand values exhausts the stack: the parser calls itself for each. */
 const tooDeep = (error: GraphQLError) =>
-  withExtensions(error, 'The document is nested too deeply.', { code: 'BAD_REQUEST', http: { status: 400 } });
+  withExtensions(error, 'The document is nested too deeply.', {
+    code: 'QUERY_TOO_DEEP',
+    http: { spec: true, status: 400 },
+  });
 
 /** The error under new words. `http` steers the answer's status and header fields, and is not part of it. */
 function withExtensions(

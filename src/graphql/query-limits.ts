@@ -36,7 +36,9 @@ const codes = {
   complexity: 'QUERY_TOO_COMPLEX',
 } as const satisfies Record<keyof typeof queryLimits, string>;
 
-const amount = (number: number) => number.toLocaleString('en-US');
+/** Fragments can double a count often enough for it to have sixty digits. */
+const amount = (number: number) =>
+  number > 1e9 ? 'more than 1,000,000,000' : number.toLocaleString('en-US');
 
 /** What each refusal says: the limit, and what to do. */
 const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
@@ -74,6 +76,9 @@ export const refuseLargeQueries: Plugin = {
   onValidate: ({ params: { documentAST }, setResult }) => {
     const error = checkText(documentAST);
     if (error !== undefined) setResult([error]);
+    return ({ result, setResult }) => {
+      if (result.some(isComparisonLimit)) setResult([refusal('QUERY_TOO_LARGE', tooRepetitive)]);
+    };
   },
   onExecute: ({ args, setResultAndStopExecution }) => {
     const error = checkComplexity(args);
@@ -84,6 +89,12 @@ export const refuseLargeQueries: Plugin = {
 /** The parser's refusal has no code; its words are those of the version that package.json pins. */
 const isTokenLimit = ({ message }: Error) =>
   /^Syntax Error: Document contains more tha[nt] \d+ tokens/.test(message);
+
+/** Validation has a limit of its own to the fields of one name that it compares, and says no more than this. */
+const isComparisonLimit = ({ message }: Error) => message === 'Validation aborted.';
+
+const tooRepetitive =
+  'The document asks for fields of the same name too often to compare them all. Ask for each once where it is needed.';
 
 /** Finds a limit that any of the document's operations goes beyond, by its text alone. */
 function checkText(document: DocumentNode): GraphQLError | undefined {
@@ -125,8 +136,9 @@ function checkComplexity({
   return complexity > queryLimits.complexity ? tooMuch('complexity', complexity) : undefined;
 }
 
-/** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
 const tooMuch = (limit: keyof typeof queryLimits, found = Infinity): GraphQLError =>
-  createGraphQLError(messages[limit](found), {
-    extensions: { code: codes[limit], http: { spec: true, status: 400 } },
-  });
+  refusal(codes[limit], messages[limit](found));
+
+/** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
+const refusal = (code: string, message: string): GraphQLError =>
+  createGraphQLError(message, { extensions: { code, http: { spec: true, status: 400 } } });

@@ -147,8 +147,8 @@ describe("another developer's", () => {
     const mine = await stranger.createApplication();
     await mine.mintOne({ note: 'mine' });
     const ids = await seed();
-    const answer = await stranger.graphql.ask(`{ me { applications { totalCount edges { node { id
-      licenses(q: "") { totalCount edges { node { id note application { id
+    const answer = await stranger.graphql.ask(`{ me { applications(first: 5) { totalCount edges { node { id
+      licenses(q: "", first: 5) { totalCount edges { node { id note application { id
         licenses { totalCount edges { node { note } } } } } } } } } } } }`);
     expect(answer.errors).toEqual([]);
     expect(JSON.stringify(answer.data)).not.toContain('secret');

@@ -150,41 +150,54 @@ describe('documents made to hurt', () => {
   test.each([
     ['a selection five thousand levels deep', deep(5000)],
     [
-      'a list a hundred thousand levels deep',
-      `{ me(x: ${'['.repeat(100_000)}${']'.repeat(100_000)}) { id } }`,
+      'an object twenty thousand levels deep',
+      `{ me(x: ${'{a:'.repeat(20_000)}1${'}'.repeat(20_000)}) { id } }`,
     ],
-    [
-      'an object fifty thousand levels deep',
-      `{ me(x: ${'{a:'.repeat(50_000)}1${'}'.repeat(50_000)}) { id } }`,
-    ],
-    ['braces that never close', '{'.repeat(500_000)],
     [
       'brackets in a variable type',
-      `query ($a: ${'['.repeat(100_000)}Int${']'.repeat(100_000)}) { __typename }`,
+      `query ($a: ${'['.repeat(40_000)}Int${']'.repeat(40_000)}) { __typename }`,
     ],
+    ['five thousand aliases of a name', many(5000, '__typename')],
+    ['a field eight thousand times', `{ ${'__typename '.repeat(8000)} }`],
+    ['four thousand directives', `{ me { id ${'@include(if: true) '.repeat(4000)} } }`],
+    ['five thousand unknown fields', many(5000, 'nope')],
   ])('%s is refused', async (_what, query) => {
-    const answer = await world.graphql.ask(query);
-    expect(answer.data).toBeUndefined();
-    expect(answer.codes.length).toBeGreaterThan(0);
-    expect(answer.codes).not.toContain('INTERNAL');
-    expect(answer.status).toBeLessThan(500);
+    expectBadRequest(await world.graphql.ask(query), 'QUERY_TOO_LARGE');
     await stillServes();
   });
 
-  test('a stack that overflows says so and logs nothing as a fault of ours', async () => {
+  test.each([
+    [
+      'a list as deep as a document may be long',
+      `{ me(x: ${'['.repeat(990)}${']'.repeat(990)}) { id } }`,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'a hundred directives',
+      `{ me { id ${'@include(if: true) '.repeat(100)} } }`,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    ['braces that never close', '{'.repeat(90_000), 'GRAPHQL_PARSE_FAILED'],
+    ['forty unknown fields', many(40, 'nope'), 'GRAPHQL_VALIDATION_FAILED'],
+    ['a hundred aliases of me', many(100, 'me { id }'), 'QUERY_TOO_WIDE'],
+  ])('%s is refused for what it is', async (_what, query, code) => {
+    expectBadRequest(await world.graphql.ask(query), code);
+    await stillServes();
+  });
+
+  test('a list that may exhaust the stack is refused, and logged as no fault of ours', async () => {
     const before = server.logLines.length;
-    const answer = await world.graphql.ask(`{ me(x: ${'['.repeat(100_000)}${']'.repeat(100_000)}) { id } }`);
-    expectBadRequest(answer, 'BAD_REQUEST', 400);
-    expect(answer.errors[0]?.message).toBe('The document is nested too deeply.');
+    for (const depth of [1500, 1900, 40_000]) {
+      const answer = await world.graphql.ask(`{ me(x: ${'['.repeat(depth)}${']'.repeat(depth)}) { id } }`);
+      expect(answer.data).toBeUndefined();
+      expect(['QUERY_TOO_DEEP', 'QUERY_TOO_LARGE']).toContain(answer.codes[0]);
+    }
     expect(server.logLines.slice(before).join('')).not.toContain('unexpectedly');
+    await stillServes();
   });
 
   test.each([
-    ['fifty thousand aliases of a name', many(50_000, '__typename')],
-    ['a thousand aliases of me', many(1000, 'me { id }')],
-    ['a field thirty thousand times', `{ ${'__typename '.repeat(30_000)} }`],
-    ['ten thousand directives', `{ me { id ${'@include(if: true) '.repeat(10_000)} } }`],
-    ['ten thousand unknown fields', many(10_000, 'nope')],
+    ['fifty aliases of me', many(50, 'me { id }')],
     [
       'fragments in a circle',
       '{ me { ...A } } fragment A on Developer { ...B } fragment B on Developer { ...A }',
@@ -200,9 +213,9 @@ describe('documents made to hurt', () => {
     await stillServes();
   });
 
-  test('a body beyond 1 MiB is 413, in the shape of REST', async () => {
+  test('a body beyond 100 KiB is 413, in the shape of REST', async () => {
     // A connection of its own: the server closes it on a client that is still sending.
-    const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(1024 * 1024) } });
+    const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(100 * 1024) } });
     const response = await fetch(`${server.baseUrl}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Connection: 'close' },
