@@ -2,8 +2,18 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { logStatements } from '../setup/statements.ts';
 import { createWorld, type World } from '../setup/world.ts';
-import { apiKeyAnswer, developerAnswer, expectFailure, expectIssue, expectSuccess } from './support.ts';
+import {
+  apiKeyAnswer,
+  apiKeysAnswer,
+  developerAnswer,
+  doneAnswer,
+  expectFailure,
+  expectIssue,
+  expectSuccess,
+  missingId,
+} from './support.ts';
 
 let server: TestServer;
 let world: World;
@@ -129,4 +139,105 @@ test('making a key asks for a credential and a name', async () => {
     'UNAUTHENTICATED',
   );
   expectIssue(await world.client.post('/api/v1/account/api-keys', {}), 'name');
+});
+
+const list = async (client = world.client) =>
+  expectSuccess(await client.get('/api/v1/account/api-keys'), 200, apiKeysAnswer).keys;
+const revoke = (id: string, client = world.client) => client.post(`/api/v1/account/api-keys/${id}/revoke`);
+const revocations = () =>
+  prisma().securityLogEntry.findMany({
+    where: { developerId: world.developer.id, event: 'api_key_revoked' },
+    orderBy: { id: 'asc' },
+  });
+
+test('the list has what tells keys apart, newest first, and no token', async () => {
+  const owner = await createWorld(server);
+  expect(await list(owner.client)).toEqual([]);
+  const first = (await createKey(owner.client, 'first')).key;
+  const second = (await createKey(owner.client, 'second')).key;
+  const listed = await list(owner.client);
+  const row = ({ apiKey: _, ...key }: typeof first) => ({ ...key, last_used_at: null, revoked: false });
+  expect(listed).toEqual([row(second), row(first)]);
+  const text = JSON.stringify(listed);
+  for (const { apiKey, keyPrefix } of [first, second]) {
+    expect(text).not.toContain(apiKey.slice(keyPrefix.length));
+    expect(text).not.toContain(createHash('sha256').update(apiKey).digest('hex'));
+  }
+  expect(await list(withKey(first.apiKey)), 'by key as by cookie').toHaveLength(2);
+});
+
+test('revoking ends a key at once and for good; it stays in the list; doing it again changes nothing', async () => {
+  const { key } = await createKey(world.client, 'to revoke');
+  const client = withKey(key.apiKey);
+  expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+  expectSuccess(await revoke(key.id), 200, doneAnswer);
+  expectFailure(await client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+  expect((await list()).find(({ id }) => id === key.id)).toMatchObject({ revoked: true });
+  const before = await prisma().apiKey.findUniqueOrThrow({ where: { id: key.id } });
+  server.clock.step(5);
+  expectSuccess(await revoke(key.id), 200, doneAnswer);
+  const after = await prisma().apiKey.findUniqueOrThrow({ where: { id: key.id } });
+  expect(after.revokedAt).toEqual(before.revokedAt);
+  const recorded = (await revocations()).filter(
+    ({ metadata }) => JSON.stringify(metadata) === JSON.stringify({ apiKeyId: key.id }),
+  );
+  expect(recorded).toHaveLength(1);
+  expect(recorded[0]).toMatchObject({ ip: world.client.ip, applicationId: null });
+});
+
+test('a key may revoke itself and another, and leaves the others alone', async () => {
+  const [one, two, three] = await Promise.all([createKey(), createKey(), createKey()]);
+  const client = withKey(one.key.apiKey);
+  expectSuccess(await revoke(two.key.id, client), 200, doneAnswer);
+  expectSuccess(await revoke(one.key.id, client), 200, doneAnswer);
+  expectFailure(await revoke(three.key.id, client), 401, 'UNAUTHENTICATED');
+  expectFailure(await withKey(two.key.apiKey).get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+  expect((await withKey(three.key.apiKey).get('/api/v1/auth/me')).status).toBe(200);
+});
+
+test('a key of another developer is answered exactly as none, and is not revoked', async () => {
+  const { key } = await createKey();
+  const stranger = await createWorld(server);
+  const foreign = await revoke(key.id, stranger.client);
+  expectFailure(foreign, 404, 'API_KEY_NOT_FOUND');
+  for (const id of [missingId, 'nothing', key.keyPrefix]) {
+    expect((await revoke(id, stranger.client)).body).toEqual(foreign.body);
+  }
+  expect((await withKey(key.apiKey).get('/api/v1/auth/me')).status).toBe(200);
+  expect(await list(stranger.client)).toEqual([]);
+});
+
+test('when a key was last used is noted, in one write for many requests', async () => {
+  const { key } = await createKey(world.client, 'in use');
+  const { apiKeyUse, database } = server.deps.services;
+  await apiKeyUse.flush();
+  const lastUse = async () => {
+    const value = (await list()).find(({ id }) => id === key.id)?.last_used_at;
+    return value === null || value === undefined ? null : Date.parse(value);
+  };
+  expect(await lastUse()).toBeNull();
+  const statements = logStatements(database.pool);
+  const client = withKey(key.apiKey);
+  const before = server.clock.now();
+  for (let asked = 0; asked < 10; asked++) expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+  await apiKeyUse.flush();
+  const writes = statements.take().filter((text) => /UPDATE\s+"?(public"?\."?)?api_keys/i.test(text));
+  expect(writes.length).toBeGreaterThan(0);
+  // The recorder writes by itself once a second: ten slow requests may take a few of them.
+  expect(writes.length).toBeLessThan(10);
+  const first = await lastUse();
+  expect(first).toBeGreaterThanOrEqual(before - 1);
+
+  server.clock.step(3_600);
+  await client.get('/api/v1/auth/me');
+  await apiKeyUse.flush();
+  expect(await lastUse()).toBeGreaterThanOrEqual((first ?? 0) + 3_600_000);
+});
+
+test('a use that failed is no use', async () => {
+  const { key } = await createKey(world.client, 'revoked early');
+  expectSuccess(await revoke(key.id), 200, doneAnswer);
+  await withKey(key.apiKey).get('/api/v1/auth/me');
+  await server.deps.services.apiKeyUse.flush();
+  expect((await list()).find(({ id }) => id === key.id)).toMatchObject({ last_used_at: null });
 });
