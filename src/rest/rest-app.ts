@@ -2,7 +2,7 @@ import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
 import { limitBody } from './middleware/limit-body.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { strictUtf8 } from './middleware/strict-utf8.ts';
-import { openApiDocument, registerSecuritySchemes } from './openapi.ts';
+import { openApiHandler, registerComponents } from './openapi.ts';
 import { createRouter } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
@@ -33,13 +33,13 @@ const dashboardRoutes = [
 /** Everything under `/api/v1`. */
 export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
   const api = createRouter();
-  registerSecuritySchemes(api);
+  registerComponents(api);
   const sealedPaths = ['/session/*', '/licenses/validate', '/client/*'];
   for (const path of sealedPaths) api.use(path, openToAllPages, limitBody(largestSealedBody));
   api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
   api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);
-  api.get('/openapi.json', (c) => c.json(openApiDocument(api, publicUrl)));
+  api.get('/openapi.json', openApiHandler(api, publicUrl));
   return api;
 }

@@ -1,7 +1,12 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
 import { ServiceError } from '../services/errors.ts';
 import type { RestEnv } from './adapter.ts';
-import { errorSchema } from './schemas.ts';
+import { serviceErrorStatus } from './errors.ts';
+import { failureExample } from './examples.ts';
+import { authenticated } from './middleware/authenticate.ts';
+import { rateLimit } from './middleware/rate-limit.ts';
+import { failureSchema } from './schemas.ts';
 
 /** A router whose routes are their contract: what a schema refuses is answered as VALIDATION_FAILED. */
 export const createRouter = () =>
@@ -24,26 +29,92 @@ export const jsonAnswer = <Schema extends z.ZodType>(description: string, schema
 });
 
 const failureDescriptions = {
-  400: 'The input is not valid',
+  400: 'The input is not valid, or does not fit what is there',
   401: 'Nobody is logged in, or the credentials are wrong',
   403: 'Not allowed',
   404: 'There is no such thing, or it is not yours',
   409: 'It conflicts with what exists',
   413: 'The body is too large',
-  429: 'Too many requests',
-  503: 'A part that the request needs is away',
+  429: 'Too many requests: Retry-After says when the next one is welcome',
+  500: 'Something went wrong in the service',
+  503: 'A part that the request needs is away: try again in a moment',
 } as const;
-
 type FailureStatus = keyof typeof failureDescriptions;
 
-/** The failures of a route, each in the one error shape. */
-export function failures<Status extends FailureStatus>(...statuses: readonly Status[]) {
-  const entries = statuses.map((status) => [status, jsonAnswer(failureDescriptions[status], errorSchema)]);
-  return Object.fromEntries(entries) as Record<Status, ReturnType<typeof jsonAnswer<typeof errorSchema>>>;
-}
+/** The failures of a route, by HTTP status, from a table that says which status a code has. */
+export const failuresOf =
+  <const Statuses extends Readonly<Record<string, FailureStatus>>>(statuses: Statuses) =>
+  <const Code extends keyof Statuses & string>(...codes: readonly Code[]) => {
+    const statusOf = (code: Code) => statuses[code] ?? 500;
+    const answers = [...new Set(codes.map(statusOf))].map((status) => [
+      status,
+      failureAnswer(
+        status,
+        codes.filter((code) => statusOf(code) === status),
+      ),
+    ]);
+    return Object.fromEntries(answers) as Record<Statuses[Code], ReturnType<typeof failureAnswer>>;
+  };
+
+/** One status of a route: the one error shape, with the codes that it can have here. */
+const failureAnswer = (status: FailureStatus, codes: readonly string[]) => ({
+  description: `${failureDescriptions[status]}: ${codes.join(', ')}`,
+  content: {
+    'application/json': {
+      schema: failureSchema.and(z.object({ code: z.enum(codes) })),
+      examples: Object.fromEntries(codes.map((code) => [code, { value: failureExample(code) }])),
+    },
+  },
+});
+
+/** The failures of a dashboard route. */
+export const failures = failuresOf({ ...serviceErrorStatus, PAYLOAD_TOO_LARGE: 413 });
+
+/** Any route may answer these. */
+const always = ['UNAVAILABLE', 'INTERNAL'] as const;
+/** What a body adds. */
+export const bodyCodes = ['VALIDATION_FAILED', 'PAYLOAD_TOO_LARGE'] as const;
+/** A route that anyone may call, within its limit. FORBIDDEN: with a cookie, from a foreign page. */
+export const openCodes = ['FORBIDDEN', 'RATE_LIMITED', ...always] as const;
+/** A route for developers that changes nothing. RATE_LIMITED: at the least after many failed bearer attempts. */
+export const readCodes = ['UNAUTHENTICATED', 'RATE_LIMITED', ...always] as const;
+/** A route for developers that changes something. */
+export const changeCodes = [...readCodes, 'FORBIDDEN'] as const;
 
 /** Either credential opens a dashboard route. */
-export const developerSecurity: Record<string, string[]>[] = [{ sessionCookie: [] }, { apiKey: [] }];
+const developerSecurity: Record<string, string[]>[] = [{ sessionCookie: [] }, { apiKey: [] }];
+
+/** How the contract tells a route's limit; openapi.ts describes its header fields by it. */
+export const limitExtension = 'x-rate-limit';
+const limitNote = (name: RateLimitName) => ({
+  [limitExtension]: { name, requests: rateLimitDefaults[name], windowSeconds: rateLimitWindowSeconds },
+});
+
+/** A route for developers. */
+export const forDevelopers = { security: developerSecurity, middleware: authenticated };
+
+/** A route for developers under a limit of its own. */
+export const limitedForDevelopers = (limit: RateLimitName) => ({
+  security: developerSecurity,
+  middleware: [rateLimit(limit), authenticated],
+  ...limitNote(limit),
+});
+
+/** A route for everyone under a limit. */
+export const limitedForAll = (limit: RateLimitName) => ({
+  security: [],
+  middleware: rateLimit(limit),
+  ...limitNote(limit),
+});
+
+const idText = z.string().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
 
 /** `:id` of a path. Text that is no id names nothing, so it is a 404 of the resource and no 400. */
-export const idParam = z.object({ id: z.string().openapi({ param: { in: 'path', name: 'id' } }) });
+export const idParam = (whose: string) =>
+  z.object({
+    id: idText.openapi({ param: { in: 'path', name: 'id', description: `Identifier of ${whose}.` } }),
+  });
+
+/** A second identifier of a path, below `:id`. */
+export const nestedIdParam = (name: string, whose: string) =>
+  idText.openapi({ param: { in: 'path', name, description: `Identifier of ${whose}.` } });

@@ -7,26 +7,31 @@ const timestamp = z.iso.datetime().openapi({ example: '2026-01-31T12:00:00.000Z'
 const uuid = z.uuid().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
 const success = z.literal(true);
 
-export const errorSchema = z
+export const failureSchema = z
   .object({
     success: z.literal(false),
     error: z.string().openapi({ description: 'What was wrong and what to do, for a person.' }),
-    code: z.string().openapi({ description: 'What was wrong, for a program.', example: 'VALIDATION_FAILED' }),
+    code: z.string().openapi({ description: 'What was wrong, for a program.' }),
     issues: z
       .array(z.object({ path: z.array(z.union([z.string(), z.int()])), message: z.string() }))
       .optional()
-      .openapi({ description: 'With VALIDATION_FAILED: every thing wrong, and where.' }),
+      .openapi({ description: 'With VALIDATION_FAILED and KEY_EXISTS: every thing wrong, and where.' }),
     requestId: z.string().optional().openapi({ description: 'With INTERNAL: quote it to the operator.' }),
   })
-  .openapi('Error');
+  .openapi('Failure');
 
 export const developerSchema = z
   .object({
     id: uuid,
     email: z.string().openapi({ example: 'ada@example.com' }),
     name: z.string().openapi({ example: 'Ada' }),
-    keyCreationMode: z.enum(['default', 'private']),
-    licenseMask: z.string().nullable(),
+    keyCreationMode: z.enum(['default', 'private']).openapi({
+      description: 'Where keys are minted: by the service, or in the browser.',
+    }),
+    licenseMask: z
+      .string()
+      .nullable()
+      .openapi({ description: "Mask of keys that are minted without one; null: the service's own." }),
     createdAt: timestamp,
   })
   .openapi('Developer');
@@ -42,7 +47,10 @@ export const applicationSchema = z
     hwidLockEnabled: z.boolean(),
     requireLicenseToRegister: z.boolean(),
     registrationEnabled: z.boolean(),
-    responseMessages: z.record(z.enum(messageKeys), z.string()),
+    responseMessages: z.record(z.enum(messageKeys), z.string()).openapi({
+      required: messageKeys,
+      description: 'What clients are told for each code: your texts over the defaults.',
+    }),
     publicKeyB64: z
       .string()
       .openapi({ description: 'Base64 of the 32 raw bytes of the Ed25519 public key.' }),
@@ -151,7 +159,9 @@ export const securityLogEntrySchema = z
     ip: z.string().nullable(),
     country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2.' }),
     hwid: z.string().nullable(),
-    metadata: z.unknown().openapi({ type: 'object', description: 'More about the event.' }),
+    metadata: z
+      .unknown()
+      .openapi({ type: 'object', additionalProperties: true, description: 'More about the event.' }),
     createdAt: timestamp,
   })
   .openapi('SecurityLogEntry');
@@ -228,10 +238,6 @@ export const sealedAnswerSchema = z
     signatureB64: z.string().openapi({ description: 'Ed25519 over the canonical JSON that is sealed.' }),
   })
   .openapi('SealedAnswer');
-
-export const refusalSchema = z
-  .object({ success: z.literal(false), error: z.string(), code: z.string() })
-  .openapi('SessionRefusal');
 
 /** A success body: `success: true` and these members. */
 export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.object({ success, ...shape });

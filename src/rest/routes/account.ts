@@ -6,30 +6,38 @@ import { setMode, setModeInput } from '../../services/account/set-mode.ts';
 import { setVault, setVaultInput } from '../../services/account/set-vault.ts';
 import { updateProfile, updateProfileInput } from '../../services/account/update-profile.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { rateLimit } from '../middleware/rate-limit.ts';
 import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
-import { createRouter, developerSecurity, failures, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  jsonAnswer,
+  jsonBody,
+  limitedForDevelopers,
+  readCodes,
+} from '../route.ts';
 import { accountExportSchema, answer, developerSchema } from '../schemas.ts';
 import { listedApiKey } from './api-keys.ts';
 
-const sensitive = {
-  tags: ['Account'],
-  security: developerSecurity,
-  middleware: [rateLimit('accountSensitive'), authenticated],
-};
-const changeFailures = failures(400, 401, 403, 413, 429, 503);
+const tags = ['Account'];
+const sensitive = { ...limitedForDevelopers('accountSensitive'), tags };
+const passwordFailures = failures(...changeCodes, ...bodyCodes, 'INVALID_CREDENTIALS');
 
 const maskRoute = createRoute({
-  ...sensitive,
-  middleware: authenticated,
+  ...forDevelopers,
+  tags,
   method: 'post',
   path: '/account/mask',
+  operationId: 'setLicenseMask',
   summary: "Set the account's default license key mask; null for the service's own",
+  description:
+    'The mask of licenses that are minted without one. An `X` is a random character; at least 8 are needed.',
   request: { body: jsonBody(setMaskInput) },
   responses: {
     200: jsonAnswer('The mask as it is now', answer({ mask: z.string().nullable() })),
-    ...changeFailures,
+    ...failures(...changeCodes, ...bodyCodes),
   },
 });
 
@@ -37,11 +45,14 @@ const modeRoute = createRoute({
   ...sensitive,
   method: 'post',
   path: '/account/mode',
+  operationId: 'setKeyCreationMode',
   summary: 'Switch where license keys are made',
+  description:
+    '`default`: the service mints keys. `private`: the browser does, and the service sees hashes alone.',
   request: { body: jsonBody(setModeInput) },
   responses: {
     200: jsonAnswer('The mode as it is now', answer({ mode: z.enum(['default', 'private']) })),
-    ...changeFailures,
+    ...passwordFailures,
   },
 });
 
@@ -49,14 +60,16 @@ const vaultRoute = createRoute({
   ...sensitive,
   method: 'post',
   path: '/account/vault',
+  operationId: 'setVault',
   summary: 'Store what a browser needs to unlock the notes of private mode',
+  description: 'The service never sees the passphrase, nor the key that is derived from it.',
   request: { body: jsonBody(setVaultInput) },
   responses: {
     200: jsonAnswer(
       'The check fields',
       answer({ vault: z.object({ vaultSaltB64: z.string(), vaultCheckB64: z.string() }) }),
     ),
-    ...changeFailures,
+    ...passwordFailures,
   },
 });
 
@@ -64,12 +77,16 @@ const profileRoute = createRoute({
   ...sensitive,
   method: 'patch',
   path: '/account/profile',
+  operationId: 'updateProfile',
   summary: 'Change your name, address or password; a new password ends older sessions',
+  description:
+    '`password` is the current one. After a new password this session goes on, with the cookie that is ' +
+    'set here.',
   request: { body: jsonBody(updateProfileInput) },
   responses: {
     200: jsonAnswer('The account as it is now', answer({ developer: developerSchema })),
-    ...changeFailures,
-    ...failures(409),
+    ...passwordFailures,
+    ...failures('EMAIL_TAKEN'),
   },
 });
 
@@ -77,10 +94,12 @@ const exportRoute = createRoute({
   ...sensitive,
   method: 'get',
   path: '/account/export',
+  operationId: 'exportAccount',
   summary: 'All that is kept of your account',
+  description: 'License keys, passwords and API keys are not part of it: the service has their hashes alone.',
   responses: {
     200: jsonAnswer('The export', answer({ export: accountExportSchema })),
-    ...failures(401, 429, 503),
+    ...failures(...readCodes),
   },
 });
 
@@ -88,9 +107,14 @@ const deleteRoute = createRoute({
   ...sensitive,
   method: 'post',
   path: '/account/delete',
+  operationId: 'deleteAccount',
   summary: 'Delete the account with everything that is its own',
+  description: 'This cannot be undone. Applications, licenses, end users and the log go with it.',
   request: { body: jsonBody(deleteAccountInput) },
-  responses: { 200: jsonAnswer('It is gone; the session cookie is cleared', answer({})), ...changeFailures },
+  responses: {
+    200: jsonAnswer('It is gone; the session cookie is cleared', answer({})),
+    ...passwordFailures,
+  },
 });
 
 export const accountRoutes = createRouter()

@@ -3,21 +3,33 @@ import { createApiKey, createApiKeyInput } from '../../services/api-key/create.t
 import { type ApiKeyView, listApiKeys } from '../../services/api-key/list.ts';
 import { revokeApiKey } from '../../services/api-key/revoke.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  jsonBody,
+  readCodes,
+} from '../route.ts';
 import { answer, apiKeySchema, listedApiKeySchema } from '../schemas.ts';
 
-const dashboard = { tags: ['API keys'], security: developerSecurity, middleware: authenticated };
+const dashboard = { ...forDevelopers, tags: ['API keys'] };
 
 const createApiKeyRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/account/api-keys',
+  operationId: 'createApiKey',
   summary: 'Make an API key; its token is shown this once',
+  description:
+    'The key opens the whole account, as a login does, and has no scopes. The service keeps its hash alone.',
   request: { body: jsonBody(createApiKeyInput) },
   responses: {
     201: jsonAnswer('The key', answer({ key: apiKeySchema, warning: z.string() })),
-    ...failures(400, 401, 403, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes),
   },
 });
 
@@ -25,10 +37,11 @@ const listRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/account/api-keys',
+  operationId: 'listApiKeys',
   summary: 'Your API keys, revoked ones too, newest first',
   responses: {
     200: jsonAnswer('The keys', answer({ keys: z.array(listedApiKeySchema) })),
-    ...failures(401, 429, 503),
+    ...failures(...readCodes),
   },
 });
 
@@ -36,9 +49,14 @@ const revokeRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/account/api-keys/{id}/revoke',
+  operationId: 'revokeApiKey',
   summary: 'Revoke an API key for good',
-  request: { params: idParam },
-  responses: { 200: jsonAnswer('It works no more', answer({})), ...failures(401, 403, 404, 429, 503) },
+  description: 'Revoking a revoked key changes nothing.',
+  request: { params: idParam('the API key') },
+  responses: {
+    200: jsonAnswer('It works no more', answer({})),
+    ...failures(...changeCodes, 'API_KEY_NOT_FOUND'),
+  },
 });
 
 const warning =

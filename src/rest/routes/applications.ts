@@ -10,26 +10,37 @@ import {
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  jsonBody,
+  readCodes,
+} from '../route.ts';
 import { answer, applicationSchema, sdkHintSchema } from '../schemas.ts';
 
-const tags = ['Applications'];
-const dashboard = { tags, security: developerSecurity, middleware: authenticated };
+const dashboard = { ...forDevelopers, tags: ['Applications'] };
+const params = idParam('the application');
 const applicationAnswer = answer({ application: applicationSchema });
 
 const createApplicationRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/apps/create',
+  operationId: 'createApplication',
   summary: 'Make an application with a signing key of its own',
+  description: '`sdkHint` is what you build into your program. The private key never leaves the service.',
   request: { body: jsonBody(createApplicationInput) },
   responses: {
     201: jsonAnswer(
       'The application, and what to build into the program',
       answer({ application: applicationSchema, sdkHint: sdkHintSchema, publicKeyB64: z.string() }),
     ),
-    ...failures(400, 401, 403, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes),
   },
 });
 
@@ -37,10 +48,11 @@ const listRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/',
+  operationId: 'listApplications',
   summary: 'All your applications, newest first',
   responses: {
     200: jsonAnswer('The applications', answer({ applications: z.array(applicationSchema) })),
-    ...failures(401, 429, 503),
+    ...failures(...readCodes),
   },
 });
 
@@ -48,34 +60,44 @@ const getRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}',
+  operationId: 'getApplication',
   summary: 'One application',
-  request: { params: idParam },
-  responses: { 200: jsonAnswer('The application', applicationAnswer), ...failures(401, 404, 429, 503) },
+  request: { params },
+  responses: {
+    200: jsonAnswer('The application', applicationAnswer),
+    ...failures(...readCodes, 'APP_NOT_FOUND'),
+  },
 });
 
 const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
   path: '/apps/{id}',
+  operationId: 'deleteApplication',
   summary: 'Delete an application with its licenses, end users, bans and log',
-  request: { params: idParam },
-  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(401, 403, 404, 429, 503) },
+  description: 'This cannot be undone.',
+  request: { params },
+  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(...changeCodes, 'APP_NOT_FOUND') },
 });
 
 const settingsRoute = createRoute({
   ...dashboard,
   method: 'patch',
   path: '/apps/{id}/settings',
+  operationId: 'updateApplicationSettings',
   summary: 'Change settings; message texts merge over the stored ones',
+  description:
+    'Send at least one setting. What is left out stays; the answer carries every message text, defaults ' +
+    'included. Clients of another `version` than the one set here are answered APP_OUTDATED.',
   request: {
-    params: idParam,
+    params,
     body: jsonBody(
       updateApplicationSettingsInput.refine(settingsNotEmpty, 'must have at least one of the settings'),
     ),
   },
   responses: {
     200: jsonAnswer('The application as it is now', applicationAnswer),
-    ...failures(400, 401, 403, 404, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
 

@@ -3,57 +3,76 @@ import { login, loginInput } from '../../services/auth/login.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { rateLimit } from '../middleware/rate-limit.ts';
 import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
-import { createRouter, developerSecurity, failures, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  jsonAnswer,
+  jsonBody,
+  limitedForAll,
+  openCodes,
+  readCodes,
+} from '../route.ts';
 import { answer, developerSchema } from '../schemas.ts';
 
 const tags = ['Developer account'];
 const developerAnswer = answer({ developer: developerSchema });
 
 const registerRoute = createRoute({
+  ...limitedForAll('auth'),
+  operationId: 'registerDeveloper',
   method: 'post',
   path: '/auth/register',
   tags,
   summary: 'Make a developer account and log in',
-  middleware: rateLimit('auth'),
+  description:
+    '`turnstileToken` is needed where the operator has switched the bot challenge on, and ignored elsewhere.',
   request: { body: jsonBody(registerInput) },
   responses: {
     201: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(400, 409, 413, 429, 503),
+    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN'),
   },
 });
 
 const loginRoute = createRoute({
+  ...limitedForAll('auth'),
+  operationId: 'loginDeveloper',
   method: 'post',
   path: '/auth/login',
   tags,
   summary: 'Log in to the dashboard',
-  middleware: rateLimit('auth'),
+  description: 'An unknown address and a wrong password are answered alike.',
   request: { body: jsonBody(loginInput) },
   responses: {
     200: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(400, 401, 413, 429, 503),
+    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'INVALID_CREDENTIALS'),
   },
 });
 
 const logoutRoute = createRoute({
+  operationId: 'logoutDeveloper',
+  security: [],
   method: 'post',
   path: '/auth/logout',
   tags,
   summary: 'Clear the session cookie',
-  responses: { 200: jsonAnswer('The session cookie is cleared', answer({})), ...failures(403) },
+  description: 'Needs no session: whoever has none is logged out already.',
+  responses: {
+    200: jsonAnswer('The session cookie is cleared', answer({})),
+    ...failures('FORBIDDEN', 'INTERNAL'),
+  },
 });
 
 const meRoute = createRoute({
+  ...forDevelopers,
+  operationId: 'getCurrentDeveloper',
   method: 'get',
   path: '/auth/me',
   tags,
   summary: 'The developer who asks',
-  security: developerSecurity,
-  middleware: authenticated,
-  responses: { 200: jsonAnswer('The account', developerAnswer), ...failures(401, 429, 503) },
+  responses: { 200: jsonAnswer('The account', developerAnswer), ...failures(...readCodes) },
 });
 
 export const authRoutes = createRouter()

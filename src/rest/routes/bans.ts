@@ -2,21 +2,31 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { deleteBan } from '../../services/ban/delete.ts';
 import { listBans } from '../../services/ban/list.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer } from '../route.ts';
+import {
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  nestedIdParam,
+  readCodes,
+} from '../route.ts';
 import { answer, banSchema } from '../schemas.ts';
 
-const dashboard = { tags: ['Bans'], security: developerSecurity, middleware: authenticated };
+const dashboard = { ...forDevelopers, tags: ['Bans'] };
+const params = idParam('the application');
 
 const listRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}/bans',
+  operationId: 'listBans',
   summary: 'Banned devices and addresses of an application, newest first',
-  request: { params: idParam },
+  request: { params },
   responses: {
     200: jsonAnswer('The bans', answer({ bans: z.array(banSchema) })),
-    ...failures(401, 404, 429, 503),
+    ...failures(...readCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -24,11 +34,15 @@ const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
   path: '/apps/{id}/bans/{banId}',
+  operationId: 'deleteBan',
   summary: 'Remove a ban; the license that caused it stays banned',
   request: {
-    params: idParam.extend({ banId: z.string().openapi({ param: { in: 'path', name: 'banId' } }) }),
+    params: params.extend({ banId: nestedIdParam('banId', 'the ban') }),
   },
-  responses: { 200: jsonAnswer('The ban is gone', answer({})), ...failures(401, 403, 404, 429, 503) },
+  responses: {
+    200: jsonAnswer('The ban is gone', answer({})),
+    ...failures(...changeCodes, 'APP_NOT_FOUND', 'BAN_NOT_FOUND'),
+  },
 });
 
 export const banRoutes = createRouter()

@@ -2,25 +2,29 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { metricsOverview } from '../../services/metrics/overview.ts';
 import { listSecurityLog } from '../../services/security-log/list.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
 import { pageQuery } from '../page-query.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer } from '../route.ts';
+import { createRouter, failures, forDevelopers, idParam, jsonAnswer, readCodes } from '../route.ts';
 import { answer, metricsSchema, securityLogEntrySchema } from '../schemas.ts';
 
-const dashboard = { tags: ['Log and metrics'], security: developerSecurity, middleware: authenticated };
+const dashboard = { ...forDevelopers, tags: ['Log and metrics'] };
 
 const logsRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}/logs',
+  operationId: 'listSecurityLog',
   summary: "An application's security log, newest first",
-  request: { params: idParam, query: pageQuery },
+  description:
+    "Who did what, from where: changes in the dashboard, and the verdict of every client's request, which " +
+    'may come a quarter of a second late. Entries are purged after about 90 days. `q` searches event, ' +
+    'code, address, country and HWID.',
+  request: { params: idParam('the application'), query: pageQuery },
   responses: {
     200: jsonAnswer(
       'A page of entries',
       answer({ logs: z.array(securityLogEntrySchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(400, 401, 404, 429, 503),
+    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
   },
 });
 
@@ -28,10 +32,11 @@ const overviewRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/metrics/overview',
+  operationId: 'getMetrics',
   summary: 'Applications, licenses by status, and the validations of the last 24 hours',
   responses: {
     200: jsonAnswer('The figures', answer({ metrics: metricsSchema })),
-    ...failures(401, 429, 503),
+    ...failures(...readCodes),
   },
 });
 

@@ -8,38 +8,60 @@ import { listLicenses } from '../../services/license/list.ts';
 import { resetLicenseHwid } from '../../services/license/reset-hwid.ts';
 import { setTier, setTierInput } from '../../services/license/set-tier.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
-import { rateLimit } from '../middleware/rate-limit.ts';
 import { pageQuery } from '../page-query.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  jsonBody,
+  limitedForDevelopers,
+  readCodes,
+} from '../route.ts';
 import { answer, blindLicenseSchema, licenseSchema, mintedLicenseSchema } from '../schemas.ts';
 
-const dashboard = { tags: ['Licenses'], security: developerSecurity, middleware: authenticated };
+const tags = ['Licenses'];
+const dashboard = { ...forDevelopers, tags };
+const params = idParam('the license');
+const applicationParams = idParam('the application');
 const licenseAnswer = jsonAnswer('The license as it is now', answer({ license: licenseSchema }));
 
 const createLicensesRoute = createRoute({
-  ...dashboard,
+  ...limitedForDevelopers('licenseCreate'),
+  tags,
   method: 'post',
   path: '/licenses/create',
+  operationId: 'createLicenses',
   summary: 'Mint license keys; they are shown this once',
-  middleware: [rateLimit('licenseCreate'), authenticated],
+  description:
+    'An `X` of `mask` is a random character, anything else stands for itself. `durationSeconds` counts ' +
+    'from first use; 0 never ends. `warning` says that the keys cannot be recovered, and when the mask is ' +
+    'short. In private mode the answer is PRIVATE_MODE: mint in the browser, and send the hashes to ' +
+    '`/licenses/create-blind`.',
   request: { body: jsonBody(createLicensesInput) },
   responses: {
     201: jsonAnswer('The keys', answer({ keys: z.array(mintedLicenseSchema), warning: z.string() })),
-    ...failures(400, 401, 403, 404, 409, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND', 'PRIVATE_MODE'),
   },
 });
 
 const createBlindRoute = createRoute({
-  ...dashboard,
+  ...limitedForDevelopers('blindCreate'),
+  tags,
   method: 'post',
   path: '/licenses/create-blind',
+  operationId: 'createBlindLicenses',
   summary: 'Store licenses whose keys the browser has minted: all or none',
-  middleware: [rateLimit('blindCreate'), authenticated],
+  description:
+    'The service never sees the keys. Works in both modes. KEY_EXISTS names the keys that exist already ' +
+    'in `issues`.',
   request: { body: jsonBody(createBlindInput) },
   responses: {
     201: jsonAnswer('The licenses', answer({ keys: z.array(blindLicenseSchema) })),
-    ...failures(400, 401, 403, 404, 409, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND', 'KEY_EXISTS'),
   },
 });
 
@@ -47,14 +69,15 @@ const listRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}/licenses',
+  operationId: 'listLicenses',
   summary: 'Licenses of an application, newest first',
-  request: { params: idParam, query: pageQuery },
+  request: { params: applicationParams, query: pageQuery },
   responses: {
     200: jsonAnswer(
       'A page of licenses',
       answer({ licenses: z.array(licenseSchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(400, 401, 404, 429, 503),
+    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
   },
 });
 
@@ -62,11 +85,13 @@ const extendRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/apps/{id}/licenses/extend',
+  operationId: 'extendLicenses',
   summary: 'Give every active license that has an end more time',
-  request: { params: idParam, body: jsonBody(extendLicensesInput) },
+  description: 'Licenses that were never used, never end or are banned stay as they are.',
+  request: { params: applicationParams, body: jsonBody(extendLicensesInput) },
   responses: {
     200: jsonAnswer('How many there were', answer({ extended: z.int() })),
-    ...failures(400, 401, 403, 404, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -74,40 +99,61 @@ const banRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/licenses/{id}/ban',
+  operationId: 'banLicense',
   summary: 'Ban a license, and with it its device and address if you like',
-  request: { params: idParam, body: { content: { 'application/json': { schema: banLicenseInput } } } },
-  responses: { 200: licenseAnswer, ...failures(400, 401, 403, 404, 413, 429, 503) },
+  description:
+    'Without a body the license alone is banned. `hwid` also bans the device that it is bound to ' +
+    '(HWID_NOT_SET without one); `hwid_and_ip` also bans the address: `ip`, or else the last one it was ' +
+    'used from (IP_NOT_KNOWN without one).',
+  request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
+  responses: {
+    200: licenseAnswer,
+    ...failures(...changeCodes, ...bodyCodes, 'LICENSE_NOT_FOUND', 'HWID_NOT_SET', 'IP_NOT_KNOWN'),
+  },
 });
 
 const tierContract = {
   ...dashboard,
   path: '/licenses/{id}/tier',
   summary: "Set a license's tier",
-  request: { params: idParam, body: jsonBody(setTierInput) },
+  request: { params, body: jsonBody(setTierInput) },
   responses: {
     200: jsonAnswer('The tier as it is now', answer({ subscriptionTier: z.int() })),
-    ...failures(400, 401, 403, 404, 413, 429, 503),
+    ...failures(...changeCodes, ...bodyCodes, 'LICENSE_NOT_FOUND'),
   },
 };
-const postTierRoute = createRoute({ ...tierContract, method: 'post' });
-const patchTierRoute = createRoute({ ...tierContract, method: 'patch' });
+const postTierRoute = createRoute({
+  ...tierContract,
+  method: 'post',
+  operationId: 'setLicenseTierByPost',
+  description: 'The same as PATCH.',
+});
+const patchTierRoute = createRoute({ ...tierContract, method: 'patch', operationId: 'setLicenseTier' });
 
 const resetHwidRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/licenses/{id}/reset-hwid',
+  operationId: 'resetLicenseHwid',
   summary: 'Free a license of its device',
-  request: { params: idParam },
-  responses: { 200: licenseAnswer, ...failures(400, 401, 403, 404, 429, 503) },
+  description:
+    'Status, end and activation stay as they are; bans of the device stay too. The next validation binds anew.',
+  request: { params },
+  responses: {
+    200: licenseAnswer,
+    ...failures(...changeCodes, 'LICENSE_NOT_FOUND', 'HWID_NOT_SET', 'LICENSE_BANNED'),
+  },
 });
 
 const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
   path: '/licenses/{id}',
+  operationId: 'deleteLicense',
   summary: 'Delete a license',
-  request: { params: idParam },
-  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(401, 403, 404, 429, 503) },
+  description: 'Its end user stays, without a license.',
+  request: { params },
+  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(...changeCodes, 'LICENSE_NOT_FOUND') },
 });
 
 export const licenseRoutes = createRouter()

@@ -5,28 +5,39 @@ import { exportEndUsers } from '../../services/end-user/export.ts';
 import { listEndUsers } from '../../services/end-user/list.ts';
 import { resetEndUserHwid } from '../../services/end-user/reset-hwid.ts';
 import { serviceContext } from '../adapter.ts';
-import { authenticated } from '../middleware/authenticate.ts';
 import { pageQuery } from '../page-query.ts';
-import { createRouter, developerSecurity, failures, idParam, jsonAnswer, jsonBody } from '../route.ts';
+import {
+  bodyCodes,
+  changeCodes,
+  createRouter,
+  failures,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  jsonBody,
+  nestedIdParam,
+  readCodes,
+} from '../route.ts';
 import { answer, endUserExportSchema, endUserSchema } from '../schemas.ts';
 
-const dashboard = { tags: ['End users'], security: developerSecurity, middleware: authenticated };
-const userParams = idParam.extend({
-  userId: z.string().openapi({ param: { in: 'path', name: 'userId' } }),
-});
+const dashboard = { ...forDevelopers, tags: ['End users'] };
+const params = idParam('the application');
+const userParams = params.extend({ userId: nestedIdParam('userId', 'the end user') });
 
 const listRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}/users',
+  operationId: 'listEndUsers',
   summary: 'End users of an application, newest first',
-  request: { params: idParam, query: pageQuery },
+  description: '`q` searches usernames and email addresses.',
+  request: { params, query: pageQuery },
   responses: {
     200: jsonAnswer(
       'A page of users',
       answer({ users: z.array(endUserSchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(400, 401, 404, 429, 503),
+    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
   },
 });
 
@@ -34,11 +45,25 @@ const createUserRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/apps/{id}/users',
+  operationId: 'createEndUser',
   summary: "Make an end user's account, without a client session",
-  request: { params: idParam, body: jsonBody(createEndUserInput) },
+  description:
+    'A license that was never used becomes active, and its duration starts; no device is bound. Where the ' +
+    'application requires a license to register, `licenseKey` is required here too.',
+  request: { params, body: jsonBody(createEndUserInput) },
   responses: {
     201: jsonAnswer('The user', answer({ user: endUserSchema })),
-    ...failures(400, 401, 403, 404, 409, 413, 429, 503),
+    ...failures(
+      ...changeCodes,
+      ...bodyCodes,
+      'APP_NOT_FOUND',
+      'LICENSE_REQUIRED',
+      'LICENSE_NOT_FOUND',
+      'APP_MISMATCH',
+      'BANNED',
+      'EXPIRED',
+      'USERNAME_TAKEN',
+    ),
   },
 });
 
@@ -46,11 +71,13 @@ const exportRoute = createRoute({
   ...dashboard,
   method: 'get',
   path: '/apps/{id}/users/export',
+  operationId: 'exportEndUsers',
   summary: "All that is kept of an application's end users",
-  request: { params: idParam },
+  description: "To answer an end user's request for their data. Passwords are in no form part of it.",
+  request: { params },
   responses: {
     200: jsonAnswer('The export', answer({ export: endUserExportSchema })),
-    ...failures(401, 404, 429, 503),
+    ...failures(...readCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -58,20 +85,27 @@ const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
   path: '/apps/{id}/users/{userId}',
+  operationId: 'deleteEndUser',
   summary: 'Erase an end user; the license and the log stay',
+  description: 'Ban the license separately if it should end too. Log entries stay until their time is up.',
   request: { params: userParams },
-  responses: { 200: jsonAnswer('The user is gone', answer({})), ...failures(401, 403, 404, 429, 503) },
+  responses: {
+    200: jsonAnswer('The user is gone', answer({})),
+    ...failures(...changeCodes, 'APP_NOT_FOUND', 'USER_NOT_FOUND'),
+  },
 });
 
 const resetHwidRoute = createRoute({
   ...dashboard,
   method: 'post',
   path: '/apps/{id}/users/{userId}/reset-hwid',
+  operationId: 'resetEndUserHwid',
   summary: "Forget a user's device, and free the linked license of its own",
+  description: "The license's status and end stay as they are. The next validation or login binds anew.",
   request: { params: userParams },
   responses: {
     200: jsonAnswer('The device is forgotten', answer({})),
-    ...failures(400, 401, 403, 404, 429, 503),
+    ...failures(...changeCodes, 'APP_NOT_FOUND', 'USER_NOT_FOUND', 'HWID_NOT_SET', 'LICENSE_BANNED'),
   },
 });
 

@@ -2,60 +2,100 @@ import { createRoute } from '@hono/zod-openapi';
 import type { RateLimitName } from '../../ephemeral/rate-limits.ts';
 import {
   type FailureVerdictCode,
+  plaintextErrorStatus,
   sealedRequest,
   sessionInitRequest,
   sessionInitResponse,
+  type VerdictCode,
 } from '../../protocol/messages.ts';
 import { type ClientVerb, clientVerbs } from '../../services/client-session/client-verbs.ts';
 import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
 import { serviceContext } from '../adapter.ts';
 import { rateLimit } from '../middleware/rate-limit.ts';
-import { createRouter, failures, jsonAnswer, jsonBody } from '../route.ts';
-import { refusalSchema, sealedAnswerSchema } from '../schemas.ts';
+import { createRouter, failuresOf, jsonAnswer, jsonBody, limitedForAll } from '../route.ts';
+import { sealedAnswerSchema } from '../schemas.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
 const tags = ['Client protocol'];
+const failures = failuresOf({ ...plaintextErrorStatus, PAYLOAD_TOO_LARGE: 413, INTERNAL: 500 });
+const alwaysPossible = [
+  'VALIDATION_FAILED',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+  'UNAVAILABLE',
+  'INTERNAL',
+] as const;
 
 const sessionInitRoute = createRoute({
+  ...limitedForAll('session'),
+  operationId: 'initSession',
   method: 'post',
   path: '/session/init',
   tags,
   summary: 'Open a sealed session',
+  description:
+    'The handshake of the client protocol, in plain JSON. Verify `signatureB64` with the public key that ' +
+    'is built into the program before anything else: SPEC (`src/protocol/SPEC.md`) §3 and §4. The text of ' +
+    'a 403 is the one that the developer has set for its code.',
   request: { body: jsonBody(sessionInitRequest) },
   responses: {
     200: jsonAnswer('The session, signed', sessionInitResponse),
-    403: jsonAnswer('APP_DISABLED, APP_OUTDATED or IP_BANNED', refusalSchema),
-    ...failures(400, 404, 413, 429, 503),
+    ...failures(...alwaysPossible, 'APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'APP_NOT_FOUND'),
   },
 });
 
 /** A sealed route: its contract, the limit it draws on, and what it asks for. */
 interface SealedRoute {
   readonly path: string;
+  readonly operationId: string;
   readonly limit: RateLimitName;
   readonly summary: string;
+  /** Members of the inner request, beside those of every one; `?` marks what may be left out. */
+  readonly inner: string;
+  /** Codes of the inner answer beside VALIDATION_FAILED, in the order in which they are judged (SPEC §10). */
+  readonly codes: readonly VerdictCode[];
   readonly verb: ClientVerb;
 }
+
+const clientCodes = ['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'HWID_BANNED'] as const;
+const licenseCodes = ['LICENSE_NOT_FOUND', 'APP_MISMATCH', 'BANNED', 'EXPIRED', 'HWID_MISMATCH'] as const;
 
 const routes: readonly SealedRoute[] = [
   {
     path: '/licenses/validate',
+    operationId: 'validateLicense',
     limit: 'validate',
     summary: 'Validate a license: the verdict is inside the sealed answer',
+    inner: '`licenseKey`, `hwid?`',
+    codes: [...clientCodes, ...licenseCodes, 'OK'],
     verb: clientVerbs.validate,
   },
   {
     path: '/client/register',
+    operationId: 'registerEndUser',
     limit: 'clientAuth',
     summary: 'Register an end user and log him in',
+    inner: '`username`, `password`, `email?`, `licenseKey?`, `hwid?`',
+    codes: [...clientCodes, 'REGISTER_DISABLED', 'LICENSE_REQUIRED', ...licenseCodes, 'USERNAME_TAKEN', 'OK'],
     verb: clientVerbs.register,
   },
-  { path: '/client/login', limit: 'clientAuth', summary: 'Log an end user in', verb: clientVerbs.login },
+  {
+    path: '/client/login',
+    operationId: 'loginEndUser',
+    limit: 'clientAuth',
+    summary: 'Log an end user in',
+    inner: '`username`, `password`, `hwid?`',
+    codes: [...clientCodes, 'INVALID_CREDENTIALS', ...licenseCodes, 'OK'],
+    verb: clientVerbs.login,
+  },
   {
     path: '/client/upgrade',
+    operationId: 'upgradeEndUser',
     limit: 'clientAuth',
     summary: 'Give an end user a license of a higher tier',
+    inner: '`username`, `licenseKey`, `hwid?`',
+    codes: [...clientCodes, 'USER_NOT_FOUND', ...licenseCodes, 'TIER_NOT_HIGHER', 'OK'],
     verb: clientVerbs.upgrade,
   },
 ];
@@ -75,8 +115,9 @@ sealedRoutes.post('/session/init', rateLimit('session'), async (c) => {
   return c.json({ success: false, error: outcome.message, code: outcome.code }, 403);
 });
 
-for (const { path, limit, summary, verb } of routes) {
-  sealedRoutes.openAPIRegistry.registerPath(sealedContract(path, summary));
+for (const route of routes) {
+  const { path, limit, verb } = route;
+  sealedRoutes.openAPIRegistry.registerPath(sealedContract(route));
   sealedRoutes.post(path, rateLimit(limit), async (c) => {
     const ctx = serviceContext(c);
     const body = await readClientBody(c);
@@ -88,16 +129,32 @@ for (const { path, limit, summary, verb } of routes) {
   });
 }
 
-function sealedContract(path: string, summary: string) {
+function sealedContract({ path, operationId, limit, summary, inner, codes }: SealedRoute) {
   return createRoute({
+    ...limitedForAll(limit),
     method: 'post',
     path,
+    operationId,
     tags,
     summary,
+    description: `Both bodies are sealed after the protocol specification (\`src/protocol/SPEC.md\`): seal the request
+after §5 and §6; open the answer, verify its signature and check it after §7 and §8, before you act on it.
+
+Inner request: \`nonce\`, \`timestamp\`, \`v\`, \`echoNonce?\`, ${inner}.
+
+Inner codes, always with HTTP 200: VALIDATION_FAILED, ${codes.join(', ')}. The first that applies is the verdict (§10).
+A plaintext failure is unsigned, so a client reports it and takes it for no verdict (§11).`,
     request: { body: jsonBody(sealedRequest) },
     responses: {
       200: jsonAnswer('A sealed and signed result', sealedAnswerSchema),
-      ...failures(400, 401, 413, 429, 503),
+      ...failures(
+        ...alwaysPossible,
+        'CRYPTO_REQUIRED',
+        'DECRYPT_FAIL',
+        'CLOCK_SKEW',
+        'REPLAY',
+        'SESSION_EXPIRED',
+      ),
     },
   });
 }
