@@ -3,6 +3,7 @@ import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
 import { newId } from './lib/ids.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { identify } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
@@ -41,6 +42,7 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
 
   app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
   app.route('/api/v1', createRestApp(config.publicUrl, config.corsOrigins));
+  app.route('/docs', docsPage());
 
   const graphql = createGraphqlHandler(services);
   app.use('/graphql', openToAllowedPages(config.corsOrigins), limitBody(largestGraphqlBody), requireJson);
