@@ -189,6 +189,7 @@ test('an instance that starts has the others forget everything: one before it ma
   const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
   await reader.get('a', async () => 'old');
   createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
+  expect(one.sent).toEqual([expect.stringContaining('"keys":"all"')]);
   two.deliver(one.sent[0] ?? '');
   expect(reader.peek('a')).toBeUndefined();
 });
