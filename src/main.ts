@@ -13,7 +13,7 @@ import { startServer } from './server.ts';
  */
 const shutdownLimit = 20_000;
 /** The terminal sends Ctrl-C to `npm start` and to this process, and npm passes it on: two signals, one wish. */
-const sameSignalWithin = 500;
+const sameSignalWithin = 1_000;
 
 /** What an operator can mend is said plainly; anything else with its stack. */
 const operatorErrors = [

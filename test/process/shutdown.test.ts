@@ -100,31 +100,40 @@ test("a stranger's half-sent request does not keep the service from ending with 
   const stranger = connect(Number(port), hostname);
   stranger.on('error', () => {});
   onTestFinished(() => void stranger.destroy());
-  await once(stranger, 'connect');
   stranger.write(
     'POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a',
   );
   // One that has sent nothing at all is no better.
-  const silentStranger = connect(Number(port), hostname);
-  silentStranger.on('error', () => {});
-  onTestFinished(() => void silentStranger.destroy());
-  await once(silentStranger, 'connect');
+  await holdConnection(service);
   expect(await service.stop()).toBe(0);
 }, 60_000);
 
+/** A connection that says nothing, so that the service cannot end at once. */
+async function holdConnection(service: ServiceProcess): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const stranger = connect(Number(port), hostname);
+  stranger.on('error', () => {});
+  onTestFinished(() => void stranger.destroy());
+  await once(stranger, 'connect');
+}
+
+/** Sends the first signal, and waits until it has arrived: the same one twice at once would count as one. */
+async function stopping(service: ServiceProcess, signal: NodeJS.Signals): Promise<void> {
+  process.kill(service.pid, signal);
+  await vi.waitFor(() => expect(service.output()).toContain('Stopping'), { timeout: 10_000, interval: 5 });
+}
+
 test('Ctrl-C under npm start arrives twice, and is one wish: the log is written before the end', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
-  process.kill(service.pid, 'SIGINT');
+  await holdConnection(service);
+  await stopping(service, 'SIGINT');
   expect(await service.stop('SIGINT')).toBe(0);
 }, 60_000);
 
 test('a second signal later on ends it at once', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
-  const { hostname, port } = new URL(service.url);
-  const stranger = connect(Number(port), hostname);
-  stranger.on('error', () => {});
-  await once(stranger, 'connect');
-  process.kill(service.pid, 'SIGTERM');
+  await holdConnection(service);
+  await stopping(service, 'SIGTERM');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(await service.stop()).toBe(1);
 }, 60_000);
