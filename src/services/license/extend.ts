@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import { toApplicationId } from '../application/require-own.ts';
+import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction } from '../transaction.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 
 /** "At most about 10 years" (interface, "Limits"): ten years with their leap days. */
 const longestExtension = 3653 * 24 * 60 * 60;
@@ -24,21 +24,23 @@ export async function extendLicenses({
   input: { applicationId: string } & z.output<typeof extendLicensesInput>;
 }): Promise<number> {
   const developerId = requireDeveloper(ctx.actor);
-  const applicationId = toApplicationId(input.applicationId);
+  const applicationId = await requireOwnApplication(ctx, input.applicationId);
   const now = new Date(ctx.env.clock.now());
   return developerTransaction(
     ctx,
     developerId,
     async (transaction, touched) => {
+      if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
       touched.allLicenses();
-      const owned = await transaction.application.findUnique({
-        where: { id: applicationId, developerId },
-        select: { id: true },
-      });
-      if (owned === null) throw applicationNotFound();
+      // Locked in order of id, as the security log's writer does, which notes last addresses.
       const count = await transaction.$executeRaw`
-      UPDATE licenses SET expires_at = expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
-      WHERE application_id = ${applicationId}::uuid AND status = 'active' AND expires_at > ${now}`;
+        WITH held AS (
+          SELECT id FROM licenses
+          WHERE application_id = ${applicationId}::uuid AND status = 'active' AND expires_at > ${now}
+          ORDER BY id FOR NO KEY UPDATE
+        )
+        UPDATE licenses SET expires_at = expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
+        FROM held WHERE licenses.id = held.id`;
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId,
