@@ -14,7 +14,8 @@ export interface NewLicense {
 }
 
 /**
- * Inserts licenses in one statement, however many there are.
+ * Inserts licenses in one statement, however many there are. In order of their hashes, so that two batches with the
+ * same keys, which only a blind mint can have, do not wait for each other.
  * @returns the ids that went in; a missing one's key exists already
  */
 export async function insertLicenses(
@@ -37,6 +38,7 @@ export async function insertLicenses(
       ${licenses.map((license) => license.note)}::text[],
       ${licenses.map((license) => license.noteCiphertextB64)}::text[]
     ) AS t (id, key_hash, key_prefix, duration_seconds, subscription_tier, note, note_ciphertext_b64)
+    ORDER BY key_hash
     ON CONFLICT (key_hash) DO NOTHING
     RETURNING id`;
   return new Set(rows.map((row) => row.id));
