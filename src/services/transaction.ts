@@ -86,12 +86,15 @@ export function developerTransaction<Result>(
     async (transaction, touched) => {
       const held = await transaction.$queryRaw<unknown[]>`
         SELECT id FROM developers WHERE id = ${developerId}::uuid FOR KEY SHARE`;
-      if (held.length === 0) throw new ServiceError('UNAUTHENTICATED', 'This account has been deleted.');
+      if (held.length === 0) throw accountDeleted();
       return work(transaction, touched);
     },
     options,
   );
 }
+
+/** Whoever asks was a developer a moment ago. */
+export const accountDeleted = () => new ServiceError('UNAUTHENTICATED', 'This account has been deleted.');
 
 /**
  * Holds an application until the transaction ends, so that it cannot be deleted meanwhile.

@@ -4,7 +4,7 @@ import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction } from '../transaction.ts';
+import { accountDeleted, changeInTransaction } from '../transaction.ts';
 
 /** The account as it is after a change, with what a new cookie has to say. */
 export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };
@@ -19,7 +19,11 @@ export async function changeAccount(
   data: Prisma.DeveloperUpdateInput,
   changed: readonly string[],
 ): Promise<ChangedAccount> {
-  return developerTransaction(ctx, developerId, async (transaction) => {
+  return changeInTransaction(ctx, async (transaction) => {
+    // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
+    const held = await transaction.$queryRaw<unknown[]>`
+      SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
+    if (held.length === 0) throw accountDeleted();
     const select = { ...developerSelect, sessionVersion: true } as const;
     const account = await transaction.developer.update({ where: { id: developerId }, data, select });
     await recordSecurityEvent(ctx, transaction, {
