@@ -8,6 +8,7 @@ import { endUserSelect, endUserView } from '../end-user/view.ts';
 import { licenseSelect, licenseView } from '../license/view.ts';
 import { securityLogSelect } from '../security-log/list.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 
 /** The newest entries of the security log that an export has. */
 export const mostExportedLogEntries = 10_000;
@@ -41,6 +42,8 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
       select: securityLogSelect,
     }),
   };
-  await recordSecurityEvent(ctx, prisma, { developerId, applicationId: null, event: 'account_exported' });
+  await developerTransaction(ctx, developerId, (transaction) =>
+    recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event: 'account_exported' }),
+  );
   return exported;
 }
