@@ -6,6 +6,7 @@ import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { anyPassword, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { developerTransaction } from '../transaction.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
 import { developerSelect } from './developer-view.ts';
 import type { LoggedIn } from './register.ts';
@@ -35,17 +36,21 @@ export async function login({
     select: { ...developerSelect, passwordHash: true, sessionVersion: true },
   });
   const matches = await verifyPassword(found?.passwordHash ?? null, input.password);
-  if (found !== null) {
-    await recordSecurityEvent(ctx, database.prisma, {
+  if (found === null) throw invalidCredentials();
+  await developerTransaction(ctx, found.id, (transaction) =>
+    recordSecurityEvent(ctx, transaction, {
       developerId: found.id,
       applicationId: null,
       event: matches ? 'developer_logged_in' : 'developer_login_failed',
-    });
-  }
-  if (found === null || !matches) {
-    throw new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');
-  }
+    }),
+  ).catch((error: unknown) => {
+    // Deleted since it was looked up: then there is no such account.
+    throw error instanceof ServiceError && error.code === 'UNAUTHENTICATED' ? invalidCredentials() : error;
+  });
+  if (!matches) throw invalidCredentials();
   const { passwordHash: _, sessionVersion, ...developer } = found;
   const claims = { developerId: developer.id as DeveloperId, sessionVersion };
   return { developer, cookieToken: await signCookieToken(keyring, clock, claims) };
 }
+
+const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');
