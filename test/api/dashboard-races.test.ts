@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ApiAnswer, ApiClient, randomIp } from '../setup/api-client.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { sql } from '../setup/stored.ts';
+import { createWorld, type World } from '../setup/world.ts';
+import { expectSuccess, noLimits, userAnswer } from './support.ts';
+
+// The embedded database has one connection and so hides every race: vitest.config.ts says that these are left out.
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a PostgreSQL server', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: noLimits });
+  });
+  afterAll(() => server.close());
+
+  const rounds = 3;
+  const statuses = (answers: readonly ApiAnswer[]) => {
+    const counts: Record<string, number> = {};
+    for (const { status, body } of answers) {
+      const code = (body as { code?: string }).code ?? '';
+      const key = `${status} ${code}`.trim();
+      counts[key] = (counts[key] ?? 0) + 1;
+    }
+    return counts;
+  };
+  const deadlocks = async () => {
+    const [row] = await sql<{ deadlocks: number }>(
+      server,
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+    );
+    return row?.deadlocks;
+  };
+  /** No answer is a 5xx, and nothing was logged that a request did not foresee. */
+  const expectNoFailure = (answers: readonly ApiAnswer[]) => {
+    expect(statuses(answers.filter(({ status }) => status >= 500))).toEqual({});
+    expect(server.logLines.filter((line) => /request failed unexpectedly|deadlock/.test(line))).toEqual([]);
+  };
+
+  /** An application with users, each with a license that is bound to a device. */
+  async function furnish(world: World) {
+    const application = await world.createApplication();
+    const licenses = await application.mint({ amount: 6, durationSeconds: 3_600 });
+    const session = await openSession(server, application);
+    const userIds = await Promise.all(
+      licenses.slice(0, 3).map(async ({ licenseKey }, index) => {
+        const body = { username: `user${index}`, password: 'a user password', licenseKey };
+        const answer = await world.client.post(`/api/v1/apps/${application.id}/users`, body);
+        return expectSuccess(answer, 201, userAnswer).user.id;
+      }),
+    );
+    for (const { licenseKey } of licenses) await session.ask(validatePath, { licenseKey, hwid: 'device' });
+    return { application, licenses, session, userIds };
+  }
+
+  /** Every kind of change to the same few rows, in an order of its own. */
+  function everyChange(
+    world: World,
+    { application, licenses, userIds, session }: Awaited<ReturnType<typeof furnish>>,
+  ) {
+    const { client } = world;
+    const app = `/api/v1/apps/${application.id}`;
+    const validate = (licenseKey: string) =>
+      session.client.post(validatePath, session.seal(session.inner({ licenseKey, hwid: 'device' })));
+    const steps = licenses.flatMap(({ id, licenseKey }, index) => [
+      () => client.post(`${app}/licenses/extend`, { seconds: 60 }),
+      () => client.post(`/api/v1/licenses/${id}/tier`, { subscriptionTier: index }),
+      () => client.post(`/api/v1/licenses/${id}/reset-hwid`),
+      () => client.post(`/api/v1/licenses/${id}/ban`, { scope: 'hwid_and_ip', ip: '203.0.113.1' }),
+      () => validate(licenseKey),
+      () => client.post(`${app}/users/${userIds[index % 3]}/reset-hwid`),
+      ...(index % 2 === 0 ? [() => client.delete(`/api/v1/licenses/${id}`)] : []),
+      ...(index === 5 ? [() => client.delete(`${app}/users/${userIds[0]}`)] : []),
+      () =>
+        client.post(`${app}/users`, { username: `other${index}`, password: 'a user password', licenseKey }),
+      () => client.patch(`${app}/settings`, { version: '1.0.0' }),
+      () => client.get(`${app}/users/export`),
+      () => client.get('/api/v1/account/export'),
+    ]);
+    return steps
+      .map((step) => ({ step, order: Math.random() }))
+      .sort((one, other) => one.order - other.order)
+      .map(({ step }) => step);
+  }
+
+  test('changes of the same licenses wait for one another', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const world = await createWorld(server);
+      const furnished = await furnish(world);
+      expectNoFailure(await Promise.all(everyChange(world, furnished).map((step) => step())));
+    }
+    expect(await deadlocks()).toBe(0);
+  });
+
+  test('the deletion of the application meanwhile succeeds, and the others succeed or find nothing', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const world = await createWorld(server);
+      const furnished = await furnish(world);
+      const steps = everyChange(world, furnished);
+      const before = steps.slice(0, steps.length / 2).map((step) => step());
+      const deleted = world.client.delete(`/api/v1/apps/${furnished.application.id}`);
+      const after = steps.slice(steps.length / 2).map((step) => step());
+      const answers = await Promise.all([...before, ...after]);
+      expect((await deleted).status, JSON.stringify((await deleted).body)).toBe(200);
+      expectNoFailure(answers);
+    }
+    expect(await deadlocks()).toBe(0);
+  });
+
+  test('the deletion of the account meanwhile succeeds, and the others succeed or are nobody’s', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const world = await createWorld(server);
+      const furnished = await furnish(world);
+      const steps = everyChange(world, furnished);
+      const { email, password } = world.developer;
+      const logins = [1, 2, 3].map(() =>
+        new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password }),
+      );
+      const before = steps.slice(0, steps.length / 2).map((step) => step());
+      const deleted = world.client.post('/api/v1/account/delete', { password, confirm: 'DELETE' });
+      const after = steps.slice(steps.length / 2).map((step) => step());
+      const answers = await Promise.all([...before, ...after, ...logins]);
+      expect((await deleted).status, JSON.stringify((await deleted).body)).toBe(200);
+      expectNoFailure(answers);
+      await server.deps.services.securityLog.flush();
+      expect(
+        await sql(server, 'SELECT 1 FROM security_log WHERE developer_id = $1', [world.developer.id]),
+      ).toEqual([]);
+    }
+    expect(await deadlocks()).toBe(0);
+  });
+
+  test('changes of one account: each is there, or its address is taken', async () => {
+    const world = await createWorld(server);
+    const { password } = world.developer;
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        const client = world.client.with({ ip: randomIp() });
+        if (index % 3 === 0) return client.post('/api/v1/account/mask', { mask: 'XXXXXXXXXXXX' });
+        const email = `moved${index}-${world.developer.email}`;
+        return client.patch('/api/v1/account/profile', { password, email, name: `Ada ${index}` });
+      }),
+    );
+    expect(statuses(answers)).toEqual({ 200: 12 });
+    expect(await deadlocks()).toBe(0);
+  });
+
+  test('blind mints that overlap in opposite orders: one stores its keys, the others find that they exist', async () => {
+    const world = await createWorld(server);
+    const application = await world.createApplication();
+    const keys = Array.from({ length: 400 }, (_, index) => ({
+      licenseKeyHash: index.toString(16).padStart(64, '0'),
+      licenseKeyPrefix: 'KEY',
+      durationSeconds: 0,
+    }));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        world.client.post('/api/v1/licenses/create-blind', {
+          applicationId: application.id,
+          keys: index % 2 === 0 ? keys : [...keys].reverse(),
+        }),
+      ),
+    );
+    expect(statuses(answers)).toEqual({ 201: 1, '409 KEY_EXISTS': 7 });
+    expect(await deadlocks()).toBe(0);
+  });
+});
