@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/sdk/index.ts';
 import { randomIp } from '../setup/api-client.ts';
+import { storedSessions, storedUser } from '../setup/end-users.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { storedLicense, storedLog } from '../setup/stored.ts';
 import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
@@ -260,4 +261,87 @@ test('a service that cannot judge is a failure', async () => {
     reason: 'unavailable',
     code: 'UNAVAILABLE',
   });
+});
+
+const password = 'correct horse battery';
+
+test('a user registers, logs in and upgrades, in one session', async () => {
+  const application = await world.createApplication();
+  const first = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 1 });
+  const second = await application.mintOne({ subscriptionTier: 2 });
+  const { client, ip, handshakes } = program(application);
+  const user = { username: 'ada', password, hwid: 'laptop' };
+  const { licenseKey } = first;
+  const outcomes = [
+    await client.register({ ...user, email: 'ada@example.com', licenseKey }),
+    await client.login(user),
+    await client.upgrade({ username: 'ada', licenseKey: second.licenseKey, hwid: 'laptop' }),
+  ];
+  const stored = await storedUser(server, application, 'ada');
+  for (const [index, outcome] of outcomes.entries()) {
+    expect(outcome).toEqual({
+      kind: 'verdict',
+      valid: true,
+      code: 'OK',
+      message: 'License is valid.',
+      sessionToken: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      expiresAt: expect.any(Date),
+      user: { id: stored?.id, username: 'ada', email: 'ada@example.com', applicationId: application.id },
+      license:
+        index === 2
+          ? { id: second.id, status: 'active', expiresAt: null, subscriptionTier: 2 }
+          : { id: first.id, status: 'active', expiresAt: expect.any(Date), subscriptionTier: 1 },
+      session: { ip, hwid: 'laptop' },
+    });
+  }
+  const sessions = await storedSessions(server, String(stored?.id));
+  expect(sessions.map(({ expiresAt }) => expiresAt)).toEqual(
+    outcomes.map((outcome) => outcome.kind === 'verdict' && outcome.valid && outcome.expiresAt),
+  );
+  expect(handshakes()).toBe(1);
+});
+
+test('a user without a license has none, where the application asks for none', async () => {
+  const application = await world.createApplication();
+  await application.settings({ requireLicenseToRegister: false });
+  const { client, ip } = program(application);
+  expect(await client.register({ username: 'ada', password })).toMatchObject({
+    valid: true,
+    user: { email: null },
+    license: null,
+    session: { ip, hwid: null },
+  });
+  expect(await client.login({ username: 'ada', password })).toMatchObject({ valid: true, license: null });
+});
+
+test('what is refused of a user is a verdict, with the text of the developer', async () => {
+  const application = await world.createApplication();
+  await application.settings({ responseMessages: { INVALID_CREDENTIALS: 'Who are you?' } });
+  const { licenseKey } = await application.mintOne();
+  const { client } = program(application);
+  const refused = (code: string) => ({ kind: 'verdict', valid: false, code });
+  expect(await client.register({ username: 'ada', password })).toMatchObject(refused('LICENSE_REQUIRED'));
+  expect(await client.register({ username: 'ada', password, licenseKey })).toMatchObject({ valid: true });
+  expect(await client.register({ username: 'ada', password, licenseKey })).toMatchObject(
+    refused('USERNAME_TAKEN'),
+  );
+  expect(await client.register({ username: 'a b', password, licenseKey })).toMatchObject(
+    refused('VALIDATION_FAILED'),
+  );
+  expect(await client.login({ username: 'ada', password: 'wrong' })).toEqual({
+    ...refused('INVALID_CREDENTIALS'),
+    message: 'Who are you?',
+  });
+  expect(await client.upgrade({ username: 'eve', licenseKey })).toMatchObject(refused('USER_NOT_FOUND'));
+  expect(await client.upgrade({ username: 'ada', licenseKey })).toMatchObject(refused('TIER_NOT_HIGHER'));
+});
+
+test('a program that asks about users too often hears when to try again', async () => {
+  const application = await world.createApplication();
+  const { client } = program(application);
+  const attempts = Array.from({ length: 32 }, () => client.upgrade({ username: 'eve', licenseKey: 'x' }));
+  const limited = (await Promise.all(attempts)).filter((outcome) => outcome.kind === 'failure');
+  expect(limited).toHaveLength(2);
+  for (const outcome of limited)
+    expect(outcome).toMatchObject({ reason: 'rate-limited', code: 'RATE_LIMITED' });
 });
