@@ -44,6 +44,7 @@ SwaggerUIBundle({
   deepLinking: true,
   docExpansion: 'list',
   filter: true,
+  showExtensions: true,
   validatorUrl: null,
 });
 `;
