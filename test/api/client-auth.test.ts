@@ -234,7 +234,7 @@ describe('first use', () => {
         hwid: 'device',
         lastIp: made.session.client.ip,
       });
-      // A validate of the same key reads what was bound, although its answer was cached before.
+      // A validate of the same key sees at once what was bound.
       const { licenseKey } = made.fresh;
       expect(await made.session.ask(validatePath, { licenseKey, hwid: 'other' })).toMatchObject({
         code: 'HWID_MISMATCH',
