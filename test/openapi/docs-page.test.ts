@@ -65,6 +65,20 @@ test('the library is kept by browsers, the page is not', async () => {
   expect((await read('/docs')).headers.get('cache-control')).toBe('no-store');
 });
 
+test('the library is sent compressed to whoever takes it so, and is the same', async () => {
+  const path = `${server.baseUrl}/docs/swagger-ui-bundle.js`;
+  const [compressed, plain] = await Promise.all([
+    fetch(path, { headers: { 'Accept-Encoding': 'gzip' } }),
+    fetch(path, { headers: { 'Accept-Encoding': 'identity' } }),
+  ]);
+  expect(compressed.headers.get('content-encoding')).toBe('gzip');
+  expect(plain.headers.get('content-encoding')).toBeNull();
+  expect(compressed.headers.get('vary')).toBe('Accept-Encoding');
+  const [one, other] = [await compressed.text(), await plain.text()];
+  expect(one.length).toBeGreaterThan(1_000_000);
+  expect(one === other).toBe(true);
+});
+
 test('nothing else of the package is served', async () => {
   for (const path of ['/docs/package.json', '/docs/index.html', '/docs/..%2fpackage.json']) {
     expect((await fetch(server.baseUrl + path)).status, path).toBe(404);
