@@ -26,13 +26,36 @@ export function isRecordNotFound(error: unknown): boolean {
 
 /** Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away. */
 const unavailableCode =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
+
+/** Where Prisma keeps PostgreSQL's own code: P2010 and its like say only that a raw query failed. */
+const original = z.object({
+  meta: z.object({
+    driverAdapterError: z.object({ cause: z.object({ originalCode: z.string() }) }),
+  }),
+});
+
+const codesOf = (error: Error): string[] => {
+  const nested = original.safeParse(error);
+  return [
+    ...('code' in error && typeof error.code === 'string' ? [error.code] : []),
+    ...(nested.success ? [nested.data.meta.driverAdapterError.cause.originalCode] : []),
+  ];
+};
 
 /** True when the database cannot be reached or does not answer in time: trying again later may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string' && unavailableCode.test(cause.code)) return true;
+    if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
     if (/timeout exceeded when trying to connect|Connection terminated/.test(cause.message)) return true;
   }
   return false;
+}
+
+/**
+ * True when PostgreSQL ended a transaction so that another could go on: a deadlock or a serialization failure. All of
+ * it is undone, and it can be tried again at once.
+ */
+export function isTransactionVictim(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).some((code) => /^(40P01|40001|P2034)$/.test(code));
 }

@@ -1,4 +1,5 @@
 import type { Prisma } from '../db/client.ts';
+import { isTransactionVictim } from '../db/errors.ts';
 import type { BanType } from './ban/is-banned.ts';
 import type { ServiceCaches } from './caches.ts';
 import type { ServiceContext } from './context.ts';
@@ -23,7 +24,7 @@ type Work<Result> = (transaction: Prisma.TransactionClient, touched: Touched) =>
 const doubtfulDelays = [1_000, 5_000];
 
 /**
- * Runs a change in one short transaction, and invalidates what it touched before this settles, however it ends: a
+ * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it touched before this settles, however it ends: a
  * commit whose acknowledgement is lost has changed the database all the same, and perhaps only in a moment.
  */
 export async function changeInTransaction<Result>(
@@ -34,12 +35,28 @@ export async function changeInTransaction<Result>(
   const { database, caches } = ctx.env;
   const { touched, isEmpty, invalidate } = trackTouched(caches);
   try {
-    return await database.prisma.$transaction((transaction) => work(transaction, touched), options);
+    return await untilNoVictim(() =>
+      database.prisma.$transaction((transaction) => work(transaction, touched), options),
+    );
   } catch (error) {
     if (!isEmpty()) for (const delay of doubtfulDelays) setTimeout(() => void invalidate(), delay).unref();
     throw error;
   } finally {
     await invalidate();
+  }
+}
+
+/** So often a transaction is tried that PostgreSQL ends in favour of another. */
+const attempts = 4;
+
+/** Locks are taken in one order wherever that can be; where two still waited for each other, one goes again. */
+async function untilNoVictim<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let left = attempts - 1; ; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (left === 0 || !isTransactionVictim(error)) throw error;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clientPaths } from '../../src/protocol/constants.ts';
 import { askIn, type ClientVerbName, type Members, storedUser } from '../setup/end-users.ts';
 import { openSession, type SealedSession } from '../setup/sealed-client.ts';
@@ -297,6 +298,42 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
       );
       expectOnly(during, ['OK', 'BANNED', code]);
       expectOnly(after, [code]);
+    }
+  });
+
+  test('a login that waits for an upgrade to a license which is being deleted is answered', async () => {
+    const { application, session, user, userId } = await inhabited(1);
+    const higher = await application.mintOne({ subscriptionTier: 2 });
+    const upgrade = new pg.Client({ connectionString: String(server.databaseEnv.DATABASE_URL) });
+    await upgrade.connect();
+    try {
+      // What an upgrade does, held open before its commit.
+      await upgrade.query('BEGIN');
+      await upgrade.query('SELECT 1 FROM applications WHERE id = $1 FOR KEY SHARE', [application.id]);
+      await upgrade.query('SELECT 1 FROM end_users WHERE id = $1 FOR UPDATE', [userId]);
+      await upgrade.query('SELECT 1 FROM licenses WHERE id = $1 FOR NO KEY UPDATE', [higher.id]);
+      await upgrade.query('UPDATE end_users SET license_id = $1 WHERE id = $2', [higher.id, userId]);
+      const waiting = async (count: number) => {
+        await vi.waitFor(
+          async () => {
+            const rows = await sql(
+              server,
+              `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            );
+            expect(rows).toHaveLength(count);
+          },
+          { timeout: 10_000, interval: 20 },
+        );
+      };
+      const login = codeOf(session(0), 'login', user); // waits for the user
+      await waiting(1);
+      const deletion = world.client.delete(`/api/v1/licenses/${higher.id}`); // saw no user of the license; waits for it
+      await waiting(2);
+      await upgrade.query('COMMIT');
+      expect(['OK', 'LICENSE_NOT_FOUND']).toContain(await login);
+      expect((await deletion).status).toBe(200);
+    } finally {
+      await upgrade.end();
     }
   });
 });

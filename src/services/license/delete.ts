@@ -37,7 +37,8 @@ export async function deleteLicense({
 
 /**
  * The users who have the license lose it with its row, so they are locked before it, and their application before
- * them (see developerTransaction).
+ * them. One who gets it meanwhile is not among them: should he wait for the license while it waits for him, the
+ * transaction is tried again (see changeInTransaction).
  */
 async function lockUsersOf(
   transaction: Prisma.TransactionClient,

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { isDatabaseUnavailable, isTransactionVictim } from '../../src/db/errors.ts';
+import { createTestDatabase, databaseKinds } from '../setup/database.ts';
+
+describe.each(databaseKinds)('on the %s database', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase(kind);
+  });
+  afterAll(() => database.close());
+
+  const raise = (code: string) =>
+    `DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '${code}'; END $$`;
+  const errorOf = (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  test.each(['40P01', '40001', '57P01'])(
+    '%s is a reason to try again later, also inside Prisma',
+    async (code) => {
+      expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
+      expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(true);
+    },
+  );
+
+  test.each([
+    ['40P01', true],
+    ['40001', true],
+    ['57P01', false],
+    ['23505', false],
+  ])('%s ends a transaction that can be tried again: %s', async (code, expected) => {
+    expect(isTransactionVictim(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(expected);
+  });
+
+  test.each(['22012', '42601', '23505'])('%s is a fault of ours', async (code) => {
+    expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(false);
+    expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(false);
+  });
+});
