@@ -380,6 +380,13 @@ describe('minting blind', () => {
     expectFailure(await mint([blindKey(key)]), 409, 'KEY_EXISTS');
   });
 
+  test('refuses a prefix that is the whole key', async () => {
+    const key = newKey();
+    const answer = await mint([blindKey(key, { licenseKeyPrefix: key })]);
+    const { issues } = expectFailure(answer, 400, 'VALIDATION_FAILED');
+    expect(issues?.map(({ path }) => path)).toEqual([['keys', 0, 'licenseKeyPrefix']]);
+  });
+
   test('stores all or none: a key that exists already refuses them all, and is named', async () => {
     const known = newKey();
     expectSuccess(await mint([blindKey(known)]), 201, blindAnswer);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sha256 } from '../../crypto/hash.ts';
+import { type Sha256, sha256 } from '../../crypto/hash.ts';
 import { newId } from '../../lib/ids.ts';
 import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
@@ -12,19 +12,28 @@ import { developerTransaction, holdApplication } from '../transaction.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
 
-const blindKey = z.object({
-  /** SHA-256 of the key's UTF-8 text. */
-  licenseKeyHash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters'),
-  licenseKeyPrefix: text({ min: 1, max: 64 }),
-  durationSeconds,
-  /** The note, encrypted in the browser. */
-  noteCiphertextB64: z
-    .string()
-    .max(8192)
-    .refine((note) => decodeBase64(note) !== null, 'must be standard base64 with padding')
-    .optional(),
-  subscriptionTier: subscriptionTier.optional(),
-});
+const blindKey = z
+  .object({
+    /** SHA-256 of the key's UTF-8 text. */
+    licenseKeyHash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters'),
+    licenseKeyPrefix: text({ min: 1, max: 64 }),
+    durationSeconds,
+    /** The note, encrypted in the browser. */
+    noteCiphertextB64: z
+      .string()
+      .max(8192)
+      .refine((note) => decodeBase64(note) !== null, 'must be standard base64 with padding')
+      .optional(),
+    subscriptionTier: subscriptionTier.optional(),
+  })
+  .refine(({ licenseKeyHash, licenseKeyPrefix }) => !isHashOf(licenseKeyHash, licenseKeyPrefix), {
+    path: ['licenseKeyPrefix'],
+    message: 'must not be the whole key: the service is not to know it',
+  });
+
+function isHashOf(hexHash: string, text: string): boolean {
+  return Buffer.from(sha256(text)).toString('hex') === hexHash.toLowerCase();
+}
 
 export const createBlindInput = z.object({
   applicationId: id,
