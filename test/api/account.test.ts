@@ -493,3 +493,18 @@ describe('the limits', () => {
     expectFailure(await mint('create'), 400, 'VALIDATION_FAILED');
   });
 });
+
+test('of parallel changes of the password with the old one exactly one is made, and the others open nothing', async () => {
+  const { email, password } = world.developer;
+  const passwords = Array.from({ length: 5 }, (_, index) => `new password number ${index}`);
+  const answers = await Promise.all(
+    passwords.map((newPassword) => world.client.patch('/api/v1/account/profile', { newPassword, password })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+  const logins = await Promise.all(
+    passwords.map((candidate) =>
+      new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password: candidate }),
+    ),
+  );
+  expect(logins.map(({ status }) => status)).toEqual(answers.map(({ status }) => status));
+});

@@ -4,33 +4,44 @@ import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { accountDeleted, changeInTransaction } from '../transaction.ts';
+import { changeInTransaction } from '../transaction.ts';
+import { holdAccount } from './hold-account.ts';
 
 /** The account as it is after a change, with what a new cookie has to say. */
 export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };
 
+/** What to change, and whether its asker had to know the password. */
+export interface AccountChange {
+  readonly data: Prisma.DeveloperUpdateInput;
+  /** Named in the log entry. */
+  readonly fields: readonly string[];
+  /** Of requirePassword; null where no password is asked for. */
+  readonly confirmedHash: string | null;
+}
+
 /**
  * Changes the developer's own row, in one transaction with its log entry, which names the fields alone.
- * @throws {ServiceError} EMAIL_TAKEN, UNAUTHENTICATED
+ * @throws {ServiceError} EMAIL_TAKEN, UNAUTHENTICATED, INVALID_CREDENTIALS
  */
 export async function changeAccount(
   ctx: ServiceContext,
   developerId: string,
-  data: Prisma.DeveloperUpdateInput,
-  changed: readonly string[],
+  change: AccountChange,
 ): Promise<ChangedAccount> {
   return changeInTransaction(ctx, async (transaction) => {
     // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
-    const held = await transaction.$queryRaw<unknown[]>`
-      SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
-    if (held.length === 0) throw accountDeleted();
+    await holdAccount(transaction, developerId, change.confirmedHash);
     const select = { ...developerSelect, sessionVersion: true } as const;
-    const account = await transaction.developer.update({ where: { id: developerId }, data, select });
+    const account = await transaction.developer.update({
+      where: { id: developerId },
+      data: change.data,
+      select,
+    });
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId: null,
       event: 'account_changed',
-      metadata: { changed },
+      metadata: { changed: change.fields },
     });
     return account;
   }).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword } from '../fields.ts';
 import { changeInTransaction } from '../transaction.ts';
+import { holdAccount } from './hold-account.ts';
 import { requirePassword } from './require-password.ts';
 
 export const deleteAccountInput = z.object({
@@ -25,12 +26,12 @@ export async function deleteAccount({
   input: z.output<typeof deleteAccountInput>;
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
-  await requirePassword(ctx, developerId, input.password);
+  const confirmedHash = await requirePassword(ctx, developerId, input.password);
   await changeInTransaction(
     ctx,
     async (transaction, touched) => {
       // The account's lock first: no application is made between the list and the end.
-      await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
+      await holdAccount(transaction, developerId, confirmedHash);
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
       for (const { id } of owned) touched.application(id);
       await transaction.developer.deleteMany({ where: { id: developerId } });

@@ -19,6 +19,10 @@ export async function setMask({
   input: z.output<typeof setMaskInput>;
 }): Promise<string | null> {
   const developerId = requireDeveloper(ctx.actor);
-  const account = await changeAccount(ctx, developerId, { licenseMask: input.mask }, ['licenseMask']);
+  const account = await changeAccount(ctx, developerId, {
+    data: { licenseMask: input.mask },
+    fields: ['licenseMask'],
+    confirmedHash: null,
+  });
   return account.licenseMask;
 }

@@ -20,7 +20,11 @@ export async function setMode({
   input: z.output<typeof setModeInput>;
 }): Promise<'default' | 'private'> {
   const developerId = requireDeveloper(ctx.actor);
-  await requirePassword(ctx, developerId, input.password);
-  const account = await changeAccount(ctx, developerId, { keyCreationMode: input.mode }, ['keyCreationMode']);
+  const confirmedHash = await requirePassword(ctx, developerId, input.password);
+  const account = await changeAccount(ctx, developerId, {
+    data: { keyCreationMode: input.mode },
+    fields: ['keyCreationMode'],
+    confirmedHash,
+  });
   return account.keyCreationMode;
 }

@@ -38,8 +38,12 @@ export async function setVault({
   input: z.output<typeof setVaultInput>;
 }): Promise<Vault> {
   const developerId = requireDeveloper(ctx.actor);
-  await requirePassword(ctx, developerId, input.password);
+  const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const { vaultSaltB64, vaultCheckB64 } = input;
-  await changeAccount(ctx, developerId, { vaultSaltB64, vaultCheckB64 }, ['vault']);
+  await changeAccount(ctx, developerId, {
+    data: { vaultSaltB64, vaultCheckB64 },
+    fields: ['vault'],
+    confirmedHash,
+  });
   return { vaultSaltB64, vaultCheckB64 };
 }

@@ -38,9 +38,13 @@ export async function updateProfile({
   input: Profile;
 }): Promise<UpdatedProfile> {
   const developerId = requireDeveloper(ctx.actor);
-  await requirePassword(ctx, developerId, input.password);
+  const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const changed = (['name', 'email', 'newPassword'] as const).filter((field) => input[field] !== undefined);
-  const account = await changeAccount(ctx, developerId, await changes(input), changed);
+  const account = await changeAccount(ctx, developerId, {
+    data: await changes(input),
+    fields: changed,
+    confirmedHash,
+  });
   const { sessionVersion, ...developer } = account;
   const { keyring, clock } = ctx.env;
   const cookieToken =

@@ -76,6 +76,20 @@ export async function answerClientAuth(
   }
 }
 
+/**
+ * Looks again at what may have changed while a password was hashed: the application's settings, and bans.
+ * @throws {Refusal} as at first; SESSION_EXPIRED when the application is gone
+ */
+export async function admitAgain<Request extends ClientRequest>(
+  ctx: ServiceContext,
+  request: Request,
+): Promise<{ readonly request: Request; readonly client: ClientFacts }> {
+  const application = await ctx.env.caches.application(request.application.id);
+  if (application === null) throw applicationGone();
+  const current = { ...request, application };
+  return { request: current, client: await admitClient(ctx, current) };
+}
+
 /** @throws {Refusal} APP_DISABLED, APP_OUTDATED, IP_BANNED, HWID_BANNED */
 async function admitClient(ctx: ServiceContext, request: ClientRequest): Promise<ClientFacts> {
   const client = await clientFacts(ctx, request);

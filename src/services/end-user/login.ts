@@ -5,6 +5,7 @@ import type { ClientFacts } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
 import {
+  admitAgain,
   answerClientAuth,
   applicationGone,
   type ClientAuthOutcome,
@@ -32,7 +33,7 @@ export function loginEndUser({
   ctx: ServiceContext;
   input: LoginEndUserInput;
 }): Promise<ClientAuthOutcome> {
-  return answerClientAuth(ctx, 'user_logged_in', input, async (client) => {
+  return answerClientAuth(ctx, 'user_logged_in', input, async () => {
     const { application, username } = input;
     const user = await ctx.env.database.prisma.endUser.findUnique({
       where: { applicationId_username: { applicationId: application.id, username } },
@@ -41,7 +42,8 @@ export function loginEndUser({
     const matches = await verifyPassword(user?.passwordHash ?? null, input.password);
     if (user === null || !matches) throw new Refusal('INVALID_CREDENTIALS');
     const { passwordHash: _, ...known } = user;
-    return write(ctx, input, client, known);
+    const again = await admitAgain(ctx, input);
+    return write(ctx, again.request, again.client, known);
   });
 }
 

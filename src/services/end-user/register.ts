@@ -8,6 +8,7 @@ import { type ClientFacts, decide } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
 import {
+  admitAgain,
   answerClientAuth,
   applicationGone,
   type ClientAuthOutcome,
@@ -40,11 +41,13 @@ export function registerEndUser({
     await refuseEarly(ctx, input, client);
     // Outside the transaction, which must be short.
     const passwordHash = await hashPassword(input.password);
-    return write(ctx, input, client, passwordHash);
+    const again = await admitAgain(ctx, input);
+    await refuseEarly(ctx, again.request, again.client);
+    return write(ctx, again.request, again.client, passwordHash);
   });
 }
 
-/** What can be refused without the cost of a password's hash is. The transaction judges again. */
+/** What can be refused without the cost of a hash, and is asked again after it. The transaction judges the license anew. */
 async function refuseEarly(
   ctx: ServiceContext,
   input: RegisterEndUserInput,
