@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, unixSeconds } from '../lib/clock.ts';
 import type { DeveloperId } from '../lib/ids.ts';
 import type { Keyring } from './keyring.ts';
 
@@ -22,7 +22,7 @@ const claimsSchema = z.object({
 
 /** Signs a cookie token: a JWT (RFC 7519) under EdDSA. */
 export function signCookieToken(keyring: Keyring, clock: Clock, claims: CookieClaims): Promise<string> {
-  const issuedAt = Math.floor(clock.now() / 1000);
+  const issuedAt = unixSeconds(clock);
   return new SignJWT({ sessionVersion: claims.sessionVersion })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
     .setSubject(claims.developerId)

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core';
-import { encodeCursor } from '../services/page.ts';
+import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
@@ -24,9 +24,6 @@ export function createConnection({ page, totalCount }: Connection): Connection {
     totalCount,
   };
 }
-
-/** How many rows a connection answers: what is asked for, as far as `sliceInput` of the services allows. */
-const pageSize = { fallback: 50, largest: 200 };
 
 /** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */
 export function connectionComplexity({

@@ -54,7 +54,7 @@ export type PlaintextErrorCode = keyof typeof plaintextErrorStatus;
 const text = (most: number) => textOf({ min: 1, max: most });
 
 /** Canonical base64 of `least` to `most` bytes. The length is checked first, so that no long text is decoded. */
-const base64Of = (least: number, most: number = least) =>
+export const base64Of = (least: number, most: number = least) =>
   z
     .string()
     .max(Math.ceil(most / 3) * 4)

@@ -42,7 +42,8 @@ export function createServiceCaches(
   const bans = createCache<boolean>({ name: 'ban', maxEntries: maxBans, store });
 
   // The write is committed and its answer may hold keys that are shown once: it is not refused because the other
-  // instances cannot be told yet. They serve nothing cached while they are cut off.
+  // instances cannot be told yet. They are told as soon as the store answers again; those cut off from it serve nothing cached
+  // meanwhile.
   const told = (published: Promise<void>): Promise<void> =>
     published.catch((error: unknown) =>
       log.warn({ err: error }, 'Other instances will learn of a change later'),

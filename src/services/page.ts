@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { isId } from '../lib/ids.ts';
 import { text } from './fields.ts';
 
+/** How many rows a page has, in REST and in GraphQL (design §5). */
+export const pageSize = { fallback: 50, largest: 200 } as const;
+
 /** Wraps and unwraps a cursor: the id that the page ended at. Opaque to callers, so that it may change. */
 const cursorPrefix = 'after:';
 export const encodeCursor = (lastId: string): string =>
@@ -29,7 +32,7 @@ export const searchText = text({ min: 0, max: 200 });
 
 /** Which page of a list, newest first (design §5). A keyset on the id: stable while rows are added. */
 export const pageInput = z.object({
-  limit: z.int().min(1).max(200).default(50),
+  limit: z.int().min(1).max(pageSize.largest).default(pageSize.fallback),
   cursor: cursor.optional(),
   q: searchText.optional(),
 });

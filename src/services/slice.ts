@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { cursor, searchText } from './page.ts';
+import { cursor, pageSize, searchText } from './page.ts';
 
-const size = z.int().min(1).max(200);
-const defaultSize = 50;
+const size = z.int().min(1).max(pageSize.largest);
 
 /**
  * A stretch of a list that is newest first: so many rows after the row of this id, or before it. A keyset on the id,
@@ -31,7 +30,7 @@ export const sliceInput = z
       context.addIssue({ code: 'custom', path, message });
       return z.NEVER;
     }
-    return { size: first ?? last ?? defaultSize, backward, fromId: after ?? before ?? null };
+    return { size: first ?? last ?? pageSize.fallback, backward, fromId: after ?? before ?? null };
   });
 
 /** The argument of a connection that can be searched. */

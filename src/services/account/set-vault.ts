@@ -1,19 +1,10 @@
 import { z } from 'zod';
-import { decodeBase64 } from '../../protocol/base64.ts';
+import { base64Of } from '../../protocol/messages.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword } from '../fields.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
-
-const base64Of = (least: number, most: number) =>
-  z
-    .string()
-    .max(Math.ceil(most / 3) * 4)
-    .refine((value) => {
-      const length = decodeBase64(value)?.length ?? -1;
-      return length >= least && length <= most;
-    }, `must be standard base64 with padding of ${least} to ${most} bytes`);
 
 export const setVaultInput = z.object({
   /** Salt of the key that the browser derives from the vault's passphrase. */

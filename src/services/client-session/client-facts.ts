@@ -10,23 +10,17 @@ export interface ClientRequest {
   readonly hwid: string | null;
 }
 
-/** An address that could not be read is nobody's: a ban that matched it would refuse every such client. */
-export async function isAddressBanned(
-  { env, client }: ServiceContext,
-  application: ApplicationSnapshot,
-): Promise<boolean> {
-  return client.ip !== null && (await env.caches.isBanned(application.id, 'ip', client.ip));
-}
-
 /** What the verdict needs to know of the client. */
 export async function clientFacts(
   ctx: ServiceContext,
   { application, clientVersion, hwid }: ClientRequest,
 ): Promise<ClientFacts> {
   const { caches } = ctx.env;
+  const { ip } = ctx.client;
   return {
     version: clientVersion,
-    ipBanned: await isAddressBanned(ctx, application),
+    // An address that could not be read is nobody's: a ban that matched it would refuse every such client.
+    ipBanned: ip !== null && (await caches.isBanned(application.id, 'ip', ip)),
     hwidBanned: hwid !== null && (await caches.isBanned(application.id, 'hwid', hwid)),
   };
 }

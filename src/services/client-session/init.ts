@@ -16,7 +16,7 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { decide, type RefusalCode } from '../license/decide.ts';
-import { isAddressBanned } from './client-facts.ts';
+import { clientFacts } from './client-facts.ts';
 
 export type SessionInitOutcome =
   | { readonly accepted: true; readonly answer: SessionInitResponse }
@@ -38,11 +38,7 @@ export async function initSession({
   if (application === null) throw applicationNotFound();
   const decision = decide({
     application,
-    client: {
-      version: input.clientVersion,
-      ipBanned: await isAddressBanned(ctx, application),
-      hwidBanned: false,
-    },
+    client: await clientFacts(ctx, { application, clientVersion: input.clientVersion, hwid: null }),
     license: 'not-asked',
     hwid: null,
     now: new Date(clock.now()),

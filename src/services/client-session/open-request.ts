@@ -7,7 +7,7 @@ import { parseEnvelope } from '../../protocol/envelope.ts';
 import { type InnerHead, innerHead, type SealedRequest } from '../../protocol/messages.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { ProtocolError, sessionExpired } from './protocol-error.ts';
 
 /** A sealed request whose sender holds the session's key. */
 export interface OpenedRequest {
@@ -19,9 +19,6 @@ export interface OpenedRequest {
   /** The nonce to put inside the answer, when the request asked for it (SPEC, "Nonce echo"). */
   readonly echo: string | undefined;
 }
-
-const sessionExpired = () =>
-  new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');
 
 /**
  * Opens a sealed request, in the order of SPEC §10: session, envelope, head, clock, replay. After this every answer

@@ -15,3 +15,7 @@ export class ProtocolError extends Error {
     return plaintextErrorStatus[this.code];
   }
 }
+
+/** The session is over, or was never ours, or its application is gone: a client opens a new one and learns which. */
+export const sessionExpired = () =>
+  new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');

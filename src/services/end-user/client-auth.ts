@@ -1,7 +1,7 @@
 import type { FailureVerdictCode } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
 import { type ClientRequest, clientFacts } from '../client-session/client-facts.ts';
-import { ProtocolError } from '../client-session/protocol-error.ts';
+import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import type { HeldLicense } from '../license/hold.ts';
@@ -50,10 +50,6 @@ export interface Grant {
   readonly session: StartedSession;
 }
 
-/** The application was deleted while its client asked: its session is worth nothing any more. */
-export const applicationGone = () =>
-  new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');
-
 /**
  * What register, login and upgrade have in common: the verdicts on the client itself come first, the outcome is noted
  * in the security log.
@@ -85,7 +81,7 @@ export async function admitAgain<Request extends ClientRequest>(
   request: Request,
 ): Promise<{ readonly request: Request; readonly client: ClientFacts }> {
   const application = await ctx.env.caches.application(request.application.id);
-  if (application === null) throw applicationGone();
+  if (application === null) throw sessionExpired();
   const current = { ...request, application };
   return { request: current, client: await admitClient(ctx, current) };
 }

@@ -1,10 +1,8 @@
-import { z } from 'zod';
+import { innerRegisterRequest } from '../../protocol/messages.ts';
 import { text } from '../fields.ts';
 
 /** Interface, "End user". */
-export const username = z
-  .string()
-  .regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -');
+export const { username } = innerRegisterRequest.shape;
 
 /** From 8 characters; to what a client may send at login (SPEC §6). */
 export const endUserPassword = text({ min: 8, max: 1024 });

@@ -1,17 +1,11 @@
 import { verifyPassword } from '../../crypto/password.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
+import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
-import {
-  admitAgain,
-  answerClientAuth,
-  applicationGone,
-  type ClientAuthOutcome,
-  type Grant,
-  Refusal,
-} from './client-auth.ts';
+import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
@@ -55,7 +49,7 @@ function write(
 ): Promise<Grant> {
   const { application, hwid } = input;
   return changeInTransaction(ctx, async (transaction, touched) => {
-    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
     const { licenseId } = locked;

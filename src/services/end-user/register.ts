@@ -3,18 +3,12 @@ import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
+import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
-import {
-  admitAgain,
-  answerClientAuth,
-  applicationGone,
-  type ClientAuthOutcome,
-  type Grant,
-  Refusal,
-} from './client-auth.ts';
+import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
 
@@ -73,7 +67,7 @@ function write(
 ): Promise<Grant> {
   const { application, licenseKey, hwid } = input;
   return changeInTransaction(ctx, async (transaction, touched) => {
-    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
     const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
     const user = await transaction.endUser.create({

@@ -1,15 +1,10 @@
 import type { ClientRequest } from '../client-session/client-facts.ts';
+import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { type HeldLicense, holdLicense } from '../license/hold.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
-import {
-  answerClientAuth,
-  applicationGone,
-  type ClientAuthOutcome,
-  type Grant,
-  Refusal,
-} from './client-auth.ts';
+import { answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
@@ -50,7 +45,7 @@ function write(
 ): Promise<Grant> {
   const { application, hwid, licenseKey } = input;
   return changeInTransaction(ctx, async (transaction, touched) => {
-    if (!(await holdApplication(transaction, application.id))) throw applicationGone();
+    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('USER_NOT_FOUND');
     const current = await transaction.endUser.findUniqueOrThrow({
