@@ -48,10 +48,9 @@ function rootCause(error: GraphQLError): Error | undefined {
 /** By its name: a program can hold two copies of the graphql package, one a module system. */
 const isGraphQLError = (error: Error): error is GraphQLError => error.name === 'GraphQLError';
 
-/** Says when to come back, in the error and, as REST does, in the header fields of the answer. */
+/** Says when to come back as REST does: in the message, and in the header fields of the answer. */
 function rateLimited(error: GraphQLError, { code, message, outcome }: RateLimitedError): GraphQLError {
-  const http = { headers: rateLimitHeaders(outcome) };
-  return withExtensions(error, message, { code, retryAfter: outcome.resetSeconds, http });
+  return withExtensions(error, message, { code, http: { headers: rateLimitHeaders(outcome) } });
 }
 
 const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitedError['outcome']) => ({

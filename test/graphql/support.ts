@@ -13,7 +13,6 @@ export const noLimits = { RATE_LIMITS: 'auth=100000,licenseCreate=100000,apiKeyA
 /** What extensions may hold beside the code. */
 export interface MoreOfError {
   readonly issues?: unknown;
-  readonly retryAfter?: unknown;
   readonly requestId?: unknown;
 }
 
