@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Client, createClient } from '../../sdk/index.ts';
+import { createVendor, type Vendor } from './vendor.ts';
+
+/** What scenarios ask about: a vendor's account, filled through the public API alone. */
+export interface Seed {
+  readonly apiKey: string;
+  /** The application with the licenses. */
+  readonly applicationId: string;
+}
+
+/** Licenses of the application; as many of its newest as a page has are in use, each by an end user of its own. */
+export const seedSize = { licenses: 1000, inUse: 50, validationsEach: 2, otherApplications: 2 } as const;
+
+const created = z.object({
+  application: z.object({ id: z.string() }),
+  sdkHint: z.object({
+    baseUrl: z.string(),
+    appId: z.string(),
+    version: z.string(),
+    publicKeyB64: z.string(),
+  }),
+});
+const minted = z.object({ keys: z.array(z.object({ licenseKey: z.string() })) });
+
+/** Fills an empty service. @throws {Error} when it refuses any of it */
+export async function seed(baseUrl: string): Promise<Seed> {
+  const vendor = await createVendor(baseUrl);
+  for (let count = 0; count < seedSize.otherApplications; count += 1) {
+    const other = await createApplication(vendor, `Earlier program ${count + 1}`);
+    await mint(vendor, other.application.id, 20);
+  }
+  const { application, sdkHint } = await createApplication(vendor, 'Photo Lab');
+  await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
+  const inUse = await mint(vendor, application.id, seedSize.inUse);
+  const program = createClient(sdkHint);
+  await Promise.all(inUse.map((licenseKey, index) => use(program, licenseKey, index)));
+  await untilLogged(vendor, application.id);
+  return { apiKey: vendor.apiKey, applicationId: application.id };
+}
+
+const createApplication = (vendor: Vendor, name: string) =>
+  vendor.post('/api/v1/apps/create', { name }, created);
+
+async function mint(vendor: Vendor, applicationId: string, amount: number): Promise<string[]> {
+  const input = { applicationId, amount, durationSeconds: 30 * 86_400, note: 'Autumn sale' };
+  const { keys } = await vendor.post('/api/v1/licenses/create', input, minted);
+  return keys.map(({ licenseKey }) => licenseKey);
+}
+
+/** A customer registers with the license, and starts the program a few times on the one device. */
+async function use(program: Client, licenseKey: string, index: number): Promise<void> {
+  const username = `customer-${index + 1}`;
+  const hwid = `workstation-${index + 1}`;
+  const credentials = { username, email: `${username}@example.com`, password: 'correct horse battery' };
+  expectValid(await program.register({ ...credentials, licenseKey, hwid }));
+  for (let count = 0; count < seedSize.validationsEach; count += 1) {
+    expectValid(await program.validate(licenseKey, { hwid }));
+  }
+}
+
+function expectValid(outcome: { readonly kind: string; readonly valid?: boolean }): void {
+  if (outcome.valid !== true) throw new Error(`The service refused a customer: ${JSON.stringify(outcome)}`);
+}
+
+const logPage = z.object({ logs: z.array(z.object({ event: z.string() })) });
+
+/** The log is written behind; a run is to find all of it, and none of the writing. */
+async function untilLogged(vendor: Vendor, applicationId: string): Promise<void> {
+  const expected = seedSize.inUse * seedSize.validationsEach;
+  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await sleep(100)) {
+    const { logs } = await vendor.get(`/api/v1/apps/${applicationId}/logs?limit=200`, logPage);
+    if (logs.filter(({ event }) => event === 'license_validated').length >= expected) return;
+  }
+  throw new Error('The service did not write its log within 30 s');
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { rateLimitDefaults } from '../../ephemeral/rate-limits.ts';
+import { UsageError } from './options.ts';
+import type { Undo } from './undo.ts';
+
+/** The service in a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly port: number;
+  readonly pid: number;
+  /** The last of what it has written. */
+  output(): string;
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = 'dist/main.js';
+const startLimitMilliseconds = 60_000;
+/** Above the time that the service gives itself. */
+const stopLimitMilliseconds = 25_000;
+const outputLimit = 20_000;
+
+/** The whole load comes from one address, which no limit is to stop. */
+const rateLimits = Object.keys(rateLimitDefaults)
+  .map((name) => `${name}=999999999`)
+  .join(',');
+
+/**
+ * Starts the built service on a free port of this machine, and waits until it answers; `undo` stops it.
+ * NODE_OPTIONS is passed on, so that a run can be profiled.
+ * @throws {UsageError} when it is not built
+ */
+export async function startService(
+  env: Readonly<Record<string, string>>,
+  undo: Undo,
+): Promise<ServiceProcess> {
+  if (!existsSync(`${root}/${program}`)) throw new UsageError(`There is no ${program}: run npm run build`);
+  const port = await freePort();
+  const { PATH, NODE_OPTIONS } = process.env;
+  const child = spawn(process.execPath, [program], {
+    cwd: root,
+    env: {
+      ...(PATH !== undefined && { PATH }),
+      ...(NODE_OPTIONS !== undefined && { NODE_OPTIONS }),
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      RATE_LIMITS: rateLimits,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  undo.add(() => stop(child));
+  // Where this process dies of a fault of its own, nothing else is undone.
+  process.on('exit', () => child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output = (output + String(chunk)).slice(-outputLimit);
+    });
+  }
+  await untilHealthy(port, () => {
+    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output}`);
+  });
+  if (child.pid === undefined) throw new Error('The service did not start');
+  return { port, pid: child.pid, output: () => output };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  const impatience = setTimeout(() => child.kill('SIGKILL'), stopLimitMilliseconds);
+  child.kill('SIGTERM');
+  await ended;
+  clearTimeout(impatience);
+}
+
+async function untilHealthy(port: number, check: () => void): Promise<void> {
+  const deadline = performance.now() + startLimitMilliseconds;
+  while (performance.now() < deadline) {
+    check();
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null);
+    if (answer?.ok === true) return;
+    await sleep(50);
+  }
+  throw new Error(`The service did not answer within ${startLimitMilliseconds / 1000} s`);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(probe.address());
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
