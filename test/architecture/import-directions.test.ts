@@ -31,7 +31,8 @@ const anywhere = { node: false, environment: false } as const;
  *
  *   main -> app -> (graphql | rest) -> services -> (db | ephemeral | crypto) -> lib
  *
- * `protocol` is pure and imported by rest/sealed, services, crypto and sdk; `sdk` imports it and nothing else.
+ * `protocol` is pure and imported by rest/sealed, services, crypto and sdk; `sdk` imports it and nothing else, and
+ * `management` nothing of ours.
  */
 const directions: readonly Direction[] = [
   { part: 'src/main.ts', ours: ['src/'], packages: 'any', node: true, environment: true },
@@ -112,6 +113,15 @@ const directions: readonly Direction[] = [
     ...server,
   },
   { part: 'src/sdk/', ours: ['src/protocol/'], packages: { only: isomorphic }, ...anywhere },
+  // Its types of the schema are generated: it shares no code with the service whose clients it is for.
+  {
+    part: 'src/management/',
+    ours: [],
+    packages: {
+      only: ['zod', 'eventsource-parser', 'graphql', 'graphql/', '@graphql-typed-document-node/core'],
+    },
+    ...anywhere,
+  },
   { part: 'src/protocol/', ours: [], packages: { only: isomorphic }, ...anywhere },
   {
     part: 'src/lib/',
@@ -175,6 +185,10 @@ test.each([
   ['src/protocol/envelope.ts', "import pg from 'pg';"],
   ['src/sdk/client.ts', "import type { Clock } from '../lib/clock.ts';"],
   ['src/sdk/client.ts', "const fs = await import('node:fs');"],
+  ['src/management/client.ts', "import { serviceErrorCodes } from '../services/errors.ts';"],
+  ['src/management/client.ts', "import { createClient } from '../sdk/index.ts';"],
+  ['src/management/http.ts', "import { request } from 'node:http';"],
+  ['src/management/options.ts', 'const key = process.env.API_KEY;'],
   ['src/lib/ids.ts', "import { loadConfig } from '../config.ts';"],
   ['src/services/auth/login.ts', "import { Hono } from 'hono';"],
   ['src/services/auth/login.ts', "import { GraphQLError } from 'graphql';"],
@@ -208,6 +222,7 @@ test.each([
   ['src/crypto/signer.ts', "import { sign } from 'node:crypto';\nimport '../protocol/signature.ts';"],
   ['src/protocol/signature.ts', "import { sha256 } from '@noble/hashes/sha2.js';"],
   ['src/sdk/client.ts', "import { seal } from '../protocol/envelope.ts';"],
+  ['src/management/index.ts', "export * from './generated/documents.ts';"],
 ])('%s with `%s` is in order', (file, source) => {
   expect(faultsOf(file, source)).toEqual([]);
 });
