@@ -1,28 +1,13 @@
 import type { ObjectRef } from '@pothos/core';
+import type { ListRow } from '../services/list-source.ts';
 import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
-interface Row {
-  readonly id: string;
-}
-
 /** A list that is read as far as the document asks: its rows, its count, or both. */
-export interface Connection {
+export interface Connection<Row extends ListRow> {
   page(): Promise<Sliced<Row>>;
   totalCount(): Promise<number>;
-}
-
-/** A connection that reads each part once, when it is first asked for. */
-export function createConnection({ page, totalCount }: Connection): Connection {
-  let asked: Promise<Sliced<Row>> | undefined;
-  return {
-    page: () => {
-      asked ??= page();
-      return asked;
-    },
-    totalCount,
-  };
 }
 
 /** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */
@@ -42,8 +27,12 @@ const free = { field: 0, multiplier: 1 };
 
 type SchemaTypes = typeof builder.$inferSchemaTypes;
 
-/** A connection type of these nodes, with its edge type. Its cursors are those of REST's pages. */
-export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, things: string) {
+/** The connection type of a type of nodes, with its edge type. Its cursors are those of REST's pages. */
+export function connectionType<Row extends ListRow>(
+  name: string,
+  node: ObjectRef<SchemaTypes, Row>,
+  things: string,
+) {
   const edge = builder.objectRef<Row>(`${name}Edge`).implement({
     description: `One of the ${things}, and where it stands in the list.`,
     fields: (t) => ({
@@ -55,12 +44,13 @@ export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, 
         type: node,
         description: 'What it is.',
         complexity: free,
-        resolve: (row) => row,
+        // Pothos cannot tell what a node of a type that is still a parameter resolves to: it is the row.
+        resolve: (row) => row as never,
       }),
     }),
   });
-  return builder.objectRef<Connection>(name).implement({
-    description: `A stretch of the ${things}, newest first.`,
+  return builder.objectRef<Connection<Row>>(name).implement({
+    description: `A stretch of a list of ${things}, newest first.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
@@ -76,14 +66,14 @@ export function connectionType(name: string, node: ObjectRef<SchemaTypes, Row>, 
         resolve: async (connection) => pageInfo(await connection.page()),
       }),
       totalCount: t.int({
-        description: `How many ${things} there are in the whole list.`,
+        description: `How many ${things} there are in the whole list, counted when it is asked for.`,
         resolve: (connection) => connection.totalCount(),
       }),
     }),
   });
 }
 
-function pageInfo({ rows, hasNextPage, hasPreviousPage }: Sliced<Row>) {
+function pageInfo({ rows, hasNextPage, hasPreviousPage }: Sliced<ListRow>) {
   const [first, last] = [rows.at(0), rows.at(-1)];
   return {
     hasNextPage,

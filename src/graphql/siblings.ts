@@ -21,11 +21,11 @@ export function createSiblings<Loaded extends Record<string, unknown>>() {
     context: GraphqlContext,
     { fieldNodes }: GraphQLResolveInfo,
     parentId: string,
-    loaders: Loaders<Loaded>,
+    createLoaders: () => Loaders<Loaded>,
   ): Siblings<Loaded> => {
     const groups = open.get(context) ?? new Map<GraphQLResolveInfo['fieldNodes'], Siblings<Loaded>>();
     open.set(context, groups);
-    const group = groups.get(fieldNodes) ?? createGroup(loaders, () => groups.delete(fieldNodes));
+    const group = groups.get(fieldNodes) ?? createGroup(createLoaders(), () => groups.delete(fieldNodes));
     groups.set(fieldNodes, group);
     group.parentIds.add(parentId);
     return group;

@@ -25,6 +25,7 @@ export const serviceErrorCodes = [
   'KEY_EXISTS',
   'PRIVATE_MODE',
   'RATE_LIMITED',
+  'TOO_MANY_SUBSCRIPTIONS',
   'UNAVAILABLE',
   'INTERNAL',
 ] as const;
@@ -69,6 +70,8 @@ export class ServiceError extends Error {
 }
 
 export const applicationNotFound = () => new ServiceError('APP_NOT_FOUND', 'There is no such application.');
+export const licenseNotFound = () => new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
+export const userNotFound = () => new ServiceError('USER_NOT_FOUND', 'There is no such user.');
 
 /** Too many requests of one kind in a window: tells the caller when the next one is welcome. */
 export class RateLimitedError extends ServiceError {

@@ -44,19 +44,3 @@ export interface Page<Item> {
   /** Null at the end. */
   readonly nextCursor: string | null;
 }
-
-/** The Prisma arguments of a page: one row more than asked for tells whether another page follows. */
-export const pageArguments = ({ limit, cursor: lastId }: PageInput) => ({
-  take: limit + 1,
-  orderBy: { id: 'desc' as const },
-  ...(lastId !== undefined && { where: { id: { lt: lastId } } }),
-});
-
-export function toPage<Item extends { readonly id: string }>(
-  rows: readonly Item[],
-  limit: number,
-): Page<Item> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(last.id) : null };
-}

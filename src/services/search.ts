@@ -1,11 +1,17 @@
-/**
- * A Prisma filter for a case-insensitive substring. `%`, `_` and `\` stand for themselves: Prisma puts the text into
- * an ILIKE pattern as it is.
- */
-export const containsText = (text: string) => ({
-  contains: text.replace(/[\\%_]/g, '\\$&'),
-  mode: 'insensitive' as const,
-});
+import { Prisma } from '../db/client.ts';
 
-/** The same as an ILIKE pattern, for SQL of our own. */
-export const containsPattern = (text: string): string => `%${containsText(text).contains}%`;
+/**
+ * The rows that hold a text in one of these columns, in any case; all rows when it is empty or not given. `%`, `_` and
+ * `\` stand for themselves.
+ * @param further what else lets a row through
+ */
+export function holdsText(
+  columns: readonly string[],
+  text: string | undefined,
+  further: (text: string) => readonly Prisma.Sql[] = () => [],
+): Prisma.Sql {
+  if (text === undefined || text === '') return Prisma.sql`TRUE`;
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  const conditions = columns.map((column) => Prisma.sql`${Prisma.raw(column)} ILIKE ${pattern}`);
+  return Prisma.sql`(${Prisma.join([...conditions, ...further(text)], ' OR ')})`;
+}

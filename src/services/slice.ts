@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursor, pageSize, searchText } from './page.ts';
+import { cursor, pageSize } from './page.ts';
 
 const size = z.int().min(1).max(pageSize.largest);
 
@@ -33,22 +33,12 @@ export const sliceInput = z
     return { size: first ?? last ?? pageSize.fallback, backward, fromId: after ?? before ?? null };
   });
 
-/** The argument of a connection that can be searched. */
-export const searchInput = z.object({ q: searchText.optional() });
-
 /** The rows of a slice, newest first, and what lies on either side. */
 export interface Sliced<Row> {
   readonly rows: readonly Row[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
 }
-
-/** The Prisma arguments of a slice: one row more than asked for tells whether more follow. */
-export const sliceArguments = ({ size, backward, fromId }: Slice) => ({
-  take: size + 1,
-  orderBy: { id: backward ? ('asc' as const) : ('desc' as const) },
-  where: fromId === null ? {} : { id: backward ? { gt: fromId } : { lt: fromId } },
-});
 
 /** Makes a slice of rows that came in its own direction, with the one row more if there was one. */
 export function toSliced<Row>(found: readonly Row[], { size, backward, fromId }: Slice): Sliced<Row> {

@@ -366,7 +366,7 @@ describe('statements', () => {
     const answer = await world.graphql.ask(countOnly, { id: applicationId });
     expect(answer.data).toEqual({ application: { licenses: { totalCount: 5 } } });
     expect(log.take().filter((sql) => /FROM .*licenses/s.test(sql))).toEqual([
-      expect.stringContaining('COUNT(*)'),
+      expect.stringMatching(/count\(\*\)/i),
     ]);
   });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { findOwnApplication } from '../../services/application/find-own.ts';
+import { applicationsOfDevelopers, applicationTable } from '../../services/application/lists.ts';
 import {
   type MessageKey,
   resolveMessages,
@@ -14,8 +15,13 @@ import {
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
+import { applicationSelect } from '../../services/application/view.ts';
+import { applicationNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
+import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
+import { listResolver } from '../list.ts';
+import { toExactlyOne } from '../to-one.ts';
 
 const applicationStatus = builder.enumType('ApplicationStatus', {
   values: {
@@ -56,22 +62,35 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   }),
 });
 
+/** The texts are read only when they are asked for: there can be many. */
+const { responseMessages: _, ...applicationColumns } = applicationSelect;
+
 export const Application = builder.prismaObject('Application', {
   description: 'A program that a developer sells.',
-  select: { id: true },
+  select: applicationColumns,
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'UUID; clients embed it as appId.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    version: t.exposeString('version', { description: 'Clients must send exactly this string.' }),
-    status: t.expose('status', { type: applicationStatus, description: 'Whether its clients are served.' }),
-    hwidLockEnabled: t.exposeBoolean('hwidLockEnabled', {
+    id: t.id({ description: 'UUID; clients embed it as appId.', resolve: ({ id }) => id }),
+    name: t.string({ description: 'Its name.', resolve: ({ name }) => name }),
+    version: t.string({
+      description: 'Clients must send exactly this string.',
+      resolve: ({ version }) => version,
+    }),
+    status: t.field({
+      type: applicationStatus,
+      description: 'Whether its clients are served.',
+      resolve: ({ status }) => status,
+    }),
+    hwidLockEnabled: t.boolean({
       description: 'Whether a license is bound to the first device that sends a HWID.',
+      resolve: ({ hwidLockEnabled }) => hwidLockEnabled,
     }),
-    requireLicenseToRegister: t.exposeBoolean('requireLicenseToRegister', {
+    requireLicenseToRegister: t.boolean({
       description: 'Whether an end user needs a license key to register.',
+      resolve: ({ requireLicenseToRegister }) => requireLicenseToRegister,
     }),
-    registrationEnabled: t.exposeBoolean('registrationEnabled', {
+    registrationEnabled: t.boolean({
       description: 'Whether end users can register by themselves.',
+      resolve: ({ registrationEnabled }) => registrationEnabled,
     }),
     responseMessages: t.field({
       type: [ResponseMessage],
@@ -86,13 +105,43 @@ export const Application = builder.prismaObject('Application', {
     }),
     publicKeyB64: t.string({
       description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
-      select: { publicKey: true },
       resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was made.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When it last changed.',
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
   }),
 });
+
+/** The application that something belongs to, or that a mutation was about. */
+export const findApplication = toExactlyOne<typeof Application.$inferType>(
+  applicationTable,
+  applicationNotFound,
+);
+
+export const ApplicationConnection = connectionType('ApplicationConnection', Application, 'applications');
+
+const resolveApplications = listResolver<typeof Application.$inferType, z.ZodObject>(
+  applicationsOfDevelopers,
+  z.object({}),
+);
+
+builder.prismaObjectField('Developer', 'applications', (t) =>
+  t.field({
+    type: ApplicationConnection,
+    description: 'The applications, newest first.',
+    args: t.arg.connectionArgs(),
+    complexity: connectionComplexity,
+    resolve: resolveApplications,
+  }),
+);
 
 builder.queryField('application', (t) =>
   t.prismaField({
@@ -132,7 +181,7 @@ const CreateApplicationPayload = builder
       application: t.field({
         type: Application,
         description: 'The application.',
-        resolve: ({ application }) => application,
+        resolve: ({ application }, _args, context, info) => findApplication(application.id, context, info),
       }),
       sdkHint: t.expose('sdkHint', { type: SdkHintType, description: 'What to build into the program.' }),
     }),
@@ -167,7 +216,11 @@ const UpdateApplicationSettingsPayload = builder
   .implement({
     description: 'The application as it is now.',
     fields: (t) => ({
-      application: t.field({ type: Application, description: 'The application.', resolve: (app) => app }),
+      application: t.field({
+        type: Application,
+        description: 'The application.',
+        resolve: ({ id }, _args, context, info) => findApplication(id, context, info),
+      }),
     }),
   });
 

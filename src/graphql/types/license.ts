@@ -1,15 +1,11 @@
-import { banLicense, banLicenseInput } from '../../services/license/ban.ts';
-import {
-  createLicenses,
-  createLicensesInput,
-  type MintedLicense,
-  type MintedLicenses,
-} from '../../services/license/create.ts';
-import { shownStatus } from '../../services/license/view.ts';
+import { licenseNotFound } from '../../services/errors.ts';
+import { licenseFilter, licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
+import { licenseSelect, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
-import { parseInput } from '../input.ts';
-import { rateLimited } from '../rate-limit.ts';
-import { Application } from './application.ts';
+import { connectionComplexity, connectionType } from '../connection.ts';
+import { listResolver } from '../list.ts';
+import { toExactlyOne, toOne } from '../to-one.ts';
+import { Application, findApplication } from './application.ts';
 
 const licenseStatus = builder.enumType('LicenseStatus', {
   description: 'Where a license stands.',
@@ -21,160 +17,130 @@ const licenseStatus = builder.enumType('LicenseStatus', {
   } as const,
 });
 
+/** Encrypted notes are read only when they are asked for: they are by far the largest column. */
+const { noteCiphertextB64: _, ...licenseColumns } = licenseSelect;
+
 export const License = builder.prismaObject('License', {
   description: 'A license key of an application. The key itself is shown once, when it is minted.',
-  select: { id: true },
+  select: licenseColumns,
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'UUID, the same as in REST.' }),
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key, to tell keys apart.' }),
+    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
+    keyPrefix: t.string({
+      description: 'The start of the key, to tell keys apart.',
+      resolve: ({ keyPrefix }) => keyPrefix,
+    }),
     status: t.field({
       type: licenseStatus,
       description: 'Where it stands at this moment.',
-      select: { status: true, expiresAt: true },
       resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
     }),
-    subscriptionTier: t.exposeInt('subscriptionTier', {
+    subscriptionTier: t.int({
       description: 'From 0; your program decides what it means.',
+      resolve: ({ subscriptionTier }) => subscriptionTier,
     }),
-    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
-    activatedAt: t.expose('activatedAt', {
+    durationSeconds: t.int({
+      description: 'From first use; 0 never ends.',
+      resolve: ({ durationSeconds }) => durationSeconds,
+    }),
+    activatedAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'First use; null before it.',
+      resolve: ({ activatedAt }) => activatedAt,
     }),
-    expiresAt: t.expose('expiresAt', {
+    expiresAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Null when it has not begun, or never ends.',
+      resolve: ({ expiresAt }) => expiresAt,
     }),
-    hwid: t.exposeString('hwid', {
+    hwid: t.string({
       nullable: true,
       description: 'The device it is bound to; null when to none.',
+      resolve: ({ hwid }) => hwid,
     }),
-    lastIp: t.exposeString('lastIp', {
+    lastIp: t.string({
       nullable: true,
       description: 'The address it was last used from; null when it was not used yet.',
+      resolve: ({ lastIp }) => lastIp,
     }),
-    note: t.exposeString('note', { nullable: true, description: 'Your note; null when there is none.' }),
+    note: t.string({
+      nullable: true,
+      description: 'Your note; null when there is none.',
+      resolve: ({ note }) => note,
+    }),
     noteCiphertextB64: t.exposeString('noteCiphertextB64', {
       nullable: true,
       description: 'In private mode: the note, encrypted in the browser; null when there is none.',
+      complexity: 10,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was minted.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-    application: t.relation('application', { description: 'The application it is for.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was minted.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When it last changed.',
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
+    application: t.field({
+      type: Application,
+      description: 'The application it is for.',
+      resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
+    }),
   }),
 });
 
-const MintedLicenseType = builder.objectRef<MintedLicense>('MintedLicense').implement({
-  description: 'A key that was just minted. This is the one time that it is shown.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: "The license's id." }),
-    licenseKey: t.exposeString('licenseKey', { description: 'The key in the clear.' }),
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key, which stays visible.' }),
-    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
-    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
-  }),
-});
+type LicenseShape = typeof License.$inferType;
 
-const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
-  description: 'License keys to mint.',
-  fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'The application they are for.' }),
-    amount: t.int({ required: true, description: '1 to 10,000.' }),
-    durationSeconds: t.int({
-      required: true,
-      description: 'How long each lasts from its first use; 0 never ends.',
-    }),
-    subscriptionTier: t.int({ description: 'From 0, which it is when left out.' }),
-    mask: t.string({
-      description: "Pattern in which each X becomes a random character; the account's own when left out.",
-    }),
-    note: t.string({ description: '1 to 1000 characters, for yourself.' }),
-  }),
-});
+/** A license that something is about; null when it is gone. */
+export const findLicense = toOne<LicenseShape>(licenseTable);
+/** The license that a mutation was about. */
+export const changedLicense = toExactlyOne<LicenseShape>(licenseTable, licenseNotFound);
 
-const CreateLicensesPayload = builder
-  .objectRef<MintedLicenses & { applicationId: string }>('CreateLicensesPayload')
-  .implement({
-    description: 'The keys. Store them before you go on: they are not shown again.',
-    fields: (t) => ({
-      keys: t.field({
-        type: [MintedLicenseType],
-        description: 'The keys.',
-        // `createLicenses` counts them, as it is told how many.
-        complexity: { field: 1, multiplier: 1 },
-        resolve: ({ keys }) => [...keys],
-      }),
-      warning: t.exposeString('warning', { description: 'What to mind about them.' }),
-      application: t.field({
-        type: Application,
-        description: 'The application they are for.',
-        resolve: ({ applicationId }) => ({ id: applicationId }),
-      }),
-    }),
-  });
-
-builder.mutationField('createLicenses', (t) =>
+builder.queryField('license', (t) =>
   t.field({
-    ...rateLimited('licenseCreate'),
-    type: CreateLicensesPayload,
+    type: License,
     nullable: true,
-    description: 'Mints license keys. Errors: APP_NOT_FOUND, PRIVATE_MODE.',
-    args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'What to mint.' }) },
-    // A tenth for each key: it is in memory already, and one batch of the largest must be readable whole.
-    complexity: ({ input: { amount } }) => ({
-      field: 1,
-      multiplier: Math.ceil(Math.min(Math.max(amount, 1), 10_000) / 10),
-    }),
-    resolve: async (_parent, args, { service }) => {
-      const input = parseInput(createLicensesInput, args.input);
-      const minted = await createLicenses({ ctx: service, input });
-      return { ...minted, applicationId: input.applicationId };
-    },
+    description: 'One of your licenses. Null comes with a LICENSE_NOT_FOUND error.',
+    args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (_parent, { id }, context, info) => changedLicense(id, context, info),
   }),
 );
 
-const banScope = builder.enumType('BanScope', {
-  description: 'What a ban covers.',
-  values: {
-    license: { description: 'The license alone.' },
-    hwid: { description: 'The license and the device it is bound to.' },
-    hwid_and_ip: { description: 'The license, its device if it has one, and an address.' },
-  } as const,
-});
+export const LicenseConnection = connectionType('LicenseConnection', License, 'licenses');
 
-const BanLicenseInput = builder.inputType('BanLicenseInput', {
-  description: 'A license to ban.',
+const LicenseFilterInput = builder.inputType('LicenseFilter', {
+  description: 'Which licenses; each condition that is given has to hold.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The license.' }),
-    scope: t.field({ type: banScope, description: 'What the ban covers; the license alone when left out.' }),
-    ip: t.string({
-      description: 'With hwid_and_ip: the address to ban; the last one it was used from when left out.',
+    statuses: t.field({ type: [licenseStatus], description: 'Those that stand at one of these now.' }),
+    subscriptionTiers: t.intList({ description: 'Those of one of these tiers; at most 100.' }),
+    expiresFrom: t.field({
+      type: 'DateTime',
+      description:
+        'Those whose term ends at this instant or later; what never ends, or has not begun, is left out.',
     }),
+    expiresBefore: t.field({
+      type: 'DateTime',
+      description: 'Those whose term ends, or has ended, before this instant.',
+    }),
+    hasHwid: t.boolean({ description: 'Those that are bound to a device; false: those that are not.' }),
   }),
 });
 
-const BanLicensePayload = builder.objectRef<{ id: string }>('BanLicensePayload').implement({
-  description: 'The license as it is now.',
-  fields: (t) => ({
-    license: t.field({ type: License, description: 'The license.', resolve: (license) => license }),
-  }),
-});
-
-builder.mutationField('banLicense', (t) =>
+builder.prismaObjectField('Application', 'licenses', (t) =>
   t.field({
-    type: BanLicensePayload,
-    nullable: true,
-    description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN.',
+    type: LicenseConnection,
+    description: 'Its licenses, newest first.',
     args: {
-      input: t.arg({
-        type: BanLicenseInput,
-        required: true,
-        description: 'Which license, and what the ban covers.',
+      ...t.arg.connectionArgs(),
+      q: t.arg.string({
+        description: 'Substring of key prefix, note, HWID or address, in any case; or a whole key.',
       }),
+      filter: t.arg({ type: LicenseFilterInput, description: 'Further conditions.' }),
     },
-    resolve: (_parent, { input: { id, ...ban } }, { service }) =>
-      banLicense({ ctx: service, input: { id, ban: parseInput(banLicenseInput, ban) } }),
+    complexity: connectionComplexity,
+    resolve: listResolver<LicenseShape, typeof licenseFilter>(licensesOfApplications, licenseFilter),
   }),
 );

@@ -1,10 +1,10 @@
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { applicationNotFound } from '../errors.ts';
+import { applicationNotFound, userNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
-import { lockEndUser, userNotFound } from './lock.ts';
+import { lockEndUser } from './lock.ts';
 
 /**
  * Removes an end user's row and sessions, and nothing else: the license stays as it is, and so do log entries.

@@ -1,8 +1,5 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
-import { ServiceError } from '../errors.ts';
-
-export const userNotFound = () => new ServiceError('USER_NOT_FOUND', 'There is no such user.');
 
 /** An end user of an application, as a change to it looks at it. */
 export interface LockedEndUser {

@@ -1,12 +1,12 @@
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { applicationNotFound, ServiceError } from '../errors.ts';
+import { applicationNotFound, ServiceError, userNotFound } from '../errors.ts';
 import { holdLicense } from '../license/hold.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
-import { lockEndUser, userNotFound } from './lock.ts';
+import { lockEndUser } from './lock.ts';
 
 /**
  * Forgets an end user's device, and frees the linked license of the one it is bound to; its status and term stay.

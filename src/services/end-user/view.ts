@@ -14,7 +14,7 @@ export const endUserSelect = {
   license: { select: { subscriptionTier: true } },
 } as const satisfies Prisma.EndUserSelect;
 
-type EndUserRow = Prisma.EndUserGetPayload<{ select: typeof endUserSelect }>;
+export type EndUserRow = Prisma.EndUserGetPayload<{ select: typeof endUserSelect }>;
 
 export interface EndUserView extends Omit<EndUserRow, 'license'> {
   /** Of the linked license; null without one. */

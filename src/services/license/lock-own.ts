@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
-import { ServiceError } from '../errors.ts';
+import { licenseNotFound } from '../errors.ts';
 import type { Touched } from '../transaction.ts';
 
 /** What a change to a license looks at before it is made. */
@@ -39,7 +39,7 @@ export async function lockOwnLicense(
         WHERE licenses.id = ${id}::uuid
         FOR NO KEY UPDATE OF licenses`
     : [];
-  if (license === undefined) throw new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
+  if (license === undefined) throw licenseNotFound();
   touched.license(license.keyHash);
   return license;
 }

@@ -2,8 +2,9 @@ import type { z } from 'zod';
 import type { Prisma } from '../../db/client.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { type Page, pageArguments, type pageInput, toPage } from '../page.ts';
-import { containsText } from '../search.ts';
+import type { Page, pageInput } from '../page.ts';
+import { readPage } from '../read-page.ts';
+import { logOfApplications, securityLogTable } from './lists.ts';
 
 /** What its owner is shown of an entry. */
 export const securityLogSelect = {
@@ -22,23 +23,9 @@ export const securityLogSelect = {
 
 export type SecurityLogView = Prisma.SecurityLogEntryGetPayload<{ select: typeof securityLogSelect }>;
 
-/** Entries that hold the text in their event, code, address, country or HWID. */
-export function securityLogSearch(q: string | undefined): Prisma.SecurityLogEntryWhereInput {
-  if (q === undefined || q === '') return {};
-  const contains = containsText(q);
-  return {
-    OR: [
-      { event: contains },
-      { code: contains },
-      { ip: contains },
-      { country: contains },
-      { hwid: contains },
-    ],
-  };
-}
-
 /**
  * A page of an application's security log, newest first. Validations of the last quarter second may not be in it yet.
+ * `q` finds entries by a substring of event, code, address, country or HWID.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listSecurityLog({
@@ -49,11 +36,6 @@ export async function listSecurityLog({
   input: { applicationId: string; page: z.output<typeof pageInput> };
 }): Promise<Page<SecurityLogView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const { where, ...page } = pageArguments(input.page);
-  const rows = await ctx.env.database.prisma.securityLogEntry.findMany({
-    where: { applicationId, AND: [where ?? {}, securityLogSearch(input.page.q)] },
-    ...page,
-    select: securityLogSelect,
-  });
-  return toPage(rows, input.page.limit);
+  const list = { source: logOfApplications, table: securityLogTable };
+  return readPage<SecurityLogView>(ctx, list, applicationId, input.page);
 }

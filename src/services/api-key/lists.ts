@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+
+/** What its owner can be shown of an API key: its hash is not among them. */
+export const apiKeyTable = {
+  name: 'api_keys',
+  columns: {
+    id: 'api_keys.id',
+    name: 'api_keys.name',
+    keyPrefix: 'api_keys.key_prefix',
+    createdAt: 'api_keys.created_at',
+    lastUsedAt: 'api_keys.last_used_at',
+    revokedAt: 'api_keys.revoked_at',
+  },
+  developerId: 'api_keys.developer_id',
+} as const satisfies ListTable;
+
+/** Which API keys of a list. */
+export const apiKeyFilter = z.object({ revoked: z.boolean().optional() });
+
+export type ApiKeyFilter = z.output<typeof apiKeyFilter>;
+
+/** A developer's API keys. */
+export const apiKeysOfDevelopers = listSource<ApiKeyFilter>({
+  table: apiKeyTable,
+  parentColumn: 'developer_id',
+  matches: ({ revoked }) => all([revoked !== undefined && isSet('api_keys.revoked_at', revoked)]),
+});

@@ -1,0 +1,29 @@
+import { Prisma } from '../../db/client.ts';
+import { type ListTable, listSource } from '../list-source.ts';
+import type { ApplicationRow } from './view.ts';
+
+/** What its owner can be shown of an application: the private key is not among them. */
+export const applicationTable = {
+  name: 'applications',
+  columns: {
+    id: 'applications.id',
+    name: 'applications.name',
+    version: 'applications.version',
+    status: 'applications.status::text',
+    hwidLockEnabled: 'applications.hwid_lock_enabled',
+    requireLicenseToRegister: 'applications.require_license_to_register',
+    registrationEnabled: 'applications.registration_enabled',
+    responseMessages: 'applications.response_messages',
+    publicKey: 'applications.public_key',
+    createdAt: 'applications.created_at',
+    updatedAt: 'applications.updated_at',
+  } satisfies Record<keyof ApplicationRow, string>,
+  developerId: 'applications.developer_id',
+} as const satisfies ListTable;
+
+/** A developer's applications. */
+export const applicationsOfDevelopers = listSource<object>({
+  table: applicationTable,
+  parentColumn: 'developer_id',
+  matches: () => Prisma.sql`TRUE`,
+});

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { Prisma } from '../../db/client.ts';
+import { all, type ListTable, listSource } from '../list-source.ts';
+import { searchText } from '../page.ts';
+import { holdsText } from '../search.ts';
+
+export const banTable = {
+  name: 'bans',
+  columns: {
+    id: 'bans.id',
+    applicationId: 'bans.application_id',
+    banType: 'bans.ban_type::text',
+    value: 'bans.value',
+    sourceLicenseId: 'bans.source_license_id',
+    createdAt: 'bans.created_at',
+  },
+  developerId:
+    '(SELECT applications.developer_id FROM applications WHERE applications.id = bans.application_id)',
+} as const satisfies ListTable;
+
+/** Which bans of a list; each condition that is given has to hold. */
+export const banFilter = z.object({
+  /** Substring of the banned device or address. */
+  q: searchText.optional(),
+  banType: z.enum(['hwid', 'ip']).optional(),
+});
+
+export type BanFilter = z.output<typeof banFilter>;
+
+/** The bans of an application. */
+export const bansOfApplications = listSource<BanFilter>({
+  table: banTable,
+  parentColumn: 'application_id',
+  matches,
+});
+
+/** The bans that the ban of a license caused. */
+export const bansOfLicenses = listSource<BanFilter>({
+  table: banTable,
+  parentColumn: 'source_license_id',
+  matches,
+});
+
+function matches({ q, banType }: BanFilter): Prisma.Sql {
+  return all([holdsText(['bans.value'], q), banType && Prisma.sql`bans.ban_type = ${banType}::"BanType"`]);
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { Prisma } from '../../db/client.ts';
+import { subscriptionTier } from '../fields.ts';
+import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+import { searchText } from '../page.ts';
+import { holdsText } from '../search.ts';
+import type { EndUserRow } from './view.ts';
+
+/** What the developer can be shown of an end user: the password's hash is not among them. */
+export const endUserTable = {
+  name: 'end_users',
+  columns: {
+    id: 'end_users.id',
+    applicationId: 'end_users.application_id',
+    username: 'end_users.username',
+    email: 'end_users.email',
+    licenseId: 'end_users.license_id',
+    lastIp: 'end_users.last_ip',
+    lastHwid: 'end_users.last_hwid',
+    createdAt: 'end_users.created_at',
+    updatedAt: 'end_users.updated_at',
+    license: `(SELECT json_build_object('subscriptionTier', licenses.subscription_tier)
+      FROM licenses WHERE licenses.id = end_users.license_id)`,
+  } satisfies Record<keyof EndUserRow, string>,
+  developerId:
+    '(SELECT applications.developer_id FROM applications WHERE applications.id = end_users.application_id)',
+} as const satisfies ListTable;
+
+/** Which end users of a list; each condition that is given has to hold. */
+export const endUserFilter = z.object({
+  /** Substring of username, email, last address or last HWID. */
+  q: searchText.optional(),
+  /** Whether a license is linked. */
+  hasLicense: z.boolean().optional(),
+  /** Of the linked license. */
+  subscriptionTiers: z.array(subscriptionTier).max(100).optional(),
+  /** Whether a device is known. */
+  hasHwid: z.boolean().optional(),
+});
+
+export type EndUserFilter = z.output<typeof endUserFilter>;
+
+/** The end users of an application. */
+export const usersOfApplications = listSource<EndUserFilter>({
+  table: endUserTable,
+  parentColumn: 'application_id',
+  matches,
+});
+
+/** The end users who have a license. */
+export const usersOfLicenses = listSource<EndUserFilter>({
+  table: endUserTable,
+  parentColumn: 'license_id',
+  matches,
+});
+
+function matches({ q, hasLicense, subscriptionTiers, hasHwid }: EndUserFilter): Prisma.Sql {
+  return all([
+    holdsText(searched, q),
+    hasLicense !== undefined && isSet('end_users.license_id', hasLicense),
+    subscriptionTiers &&
+      Prisma.sql`EXISTS (SELECT FROM licenses WHERE licenses.id = end_users.license_id
+        AND licenses.subscription_tier = ANY(${subscriptionTiers}::int[]))`,
+    hasHwid !== undefined && isSet('end_users.last_hwid', hasHwid),
+  ]);
+}
+
+const searched = ['end_users.username', 'end_users.email', 'end_users.last_ip', 'end_users.last_hwid'];

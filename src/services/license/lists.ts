@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { sha256 } from '../../crypto/hash.ts';
+import { Prisma } from '../../db/client.ts';
+import type { ServiceContext } from '../context.ts';
+import { subscriptionTier } from '../fields.ts';
+import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+import { searchText } from '../page.ts';
+import { holdsText } from '../search.ts';
+import type { LicenseRow, ShownLicenseStatus } from './view.ts';
+
+/** What its owner can be shown of a license: the hash of its key is not among them. */
+export const licenseTable = {
+  name: 'licenses',
+  columns: {
+    id: 'licenses.id',
+    applicationId: 'licenses.application_id',
+    keyPrefix: 'licenses.key_prefix',
+    status: 'licenses.status::text',
+    subscriptionTier: 'licenses.subscription_tier',
+    durationSeconds: 'licenses.duration_seconds',
+    activatedAt: 'licenses.activated_at',
+    expiresAt: 'licenses.expires_at',
+    hwid: 'licenses.hwid',
+    lastIp: 'licenses.last_ip',
+    note: 'licenses.note',
+    noteCiphertextB64: 'licenses.note_ciphertext_b64',
+    createdAt: 'licenses.created_at',
+    updatedAt: 'licenses.updated_at',
+  } satisfies Record<keyof LicenseRow, string>,
+  developerId:
+    '(SELECT applications.developer_id FROM applications WHERE applications.id = licenses.application_id)',
+} as const satisfies ListTable;
+
+export const shownLicenseStatuses = [
+  'unused',
+  'active',
+  'expired',
+  'banned',
+] as const satisfies readonly ShownLicenseStatus[];
+
+/** Which licenses of a list; each condition that is given has to hold. */
+export const licenseFilter = z.object({
+  /** Substring of key prefix, note, HWID or last address; or a whole key. */
+  q: searchText.optional(),
+  statuses: z.array(z.enum(shownLicenseStatuses)).max(shownLicenseStatuses.length).optional(),
+  subscriptionTiers: z.array(subscriptionTier).max(100).optional(),
+  /** The end of the term lies at this instant or later. */
+  expiresFrom: z.date().optional(),
+  /** The end of the term lies before this instant. */
+  expiresBefore: z.date().optional(),
+  /** Whether it is bound to a device. */
+  hasHwid: z.boolean().optional(),
+});
+
+export type LicenseFilter = z.output<typeof licenseFilter>;
+
+/** The licenses of an application. */
+export const licensesOfApplications = listSource<LicenseFilter>({
+  table: licenseTable,
+  parentColumn: 'application_id',
+  matches,
+});
+
+function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
+  const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid } = filter;
+  return all([
+    holdsText(searched, q, (key) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`]),
+    statuses &&
+      Prisma.sql`(${Prisma.join([...statuses.map((status) => stands(status, ctx)), never], ' OR ')})`,
+    subscriptionTiers && Prisma.sql`licenses.subscription_tier = ANY(${subscriptionTiers}::int[])`,
+    expiresFrom && Prisma.sql`licenses.expires_at >= ${expiresFrom}`,
+    expiresBefore && Prisma.sql`licenses.expires_at < ${expiresBefore}`,
+    hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
+  ]);
+}
+
+const searched = ['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip'];
+
+/** So that a list of no statuses lets none through. */
+const never = Prisma.sql`FALSE`;
+
+/** The licenses that are shown with a status at this moment: `shownStatus` as SQL. */
+function stands(status: ShownLicenseStatus, { env }: ServiceContext): Prisma.Sql {
+  const now = new Date(env.clock.now());
+  switch (status) {
+    case 'expired':
+      return Prisma.sql`(licenses.status = 'active' AND licenses.expires_at <= ${now})`;
+    case 'active':
+      return Prisma.sql`(licenses.status = 'active' AND (licenses.expires_at IS NULL OR licenses.expires_at > ${now}))`;
+    case 'unused':
+    case 'banned':
+      return Prisma.sql`licenses.status = ${status}::"LicenseStatus"`;
+  }
+}

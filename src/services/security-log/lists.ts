@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { Prisma } from '../../db/client.ts';
+import { lowestId } from '../../db/log-partition.ts';
+import { id, text } from '../fields.ts';
+import { all, type ListTable, listSource } from '../list-source.ts';
+import { searchText } from '../page.ts';
+import { holdsText } from '../search.ts';
+import { securityEvents } from './events.ts';
+
+export const securityLogTable = {
+  name: 'security_log',
+  columns: {
+    id: 'security_log.id',
+    applicationId: 'security_log.application_id',
+    event: 'security_log.event',
+    code: 'security_log.code',
+    licenseId: 'security_log.license_id',
+    userId: 'security_log.user_id',
+    ip: 'security_log.ip',
+    country: 'security_log.country',
+    hwid: 'security_log.hwid',
+    metadata: 'security_log.metadata',
+    createdAt: 'security_log.created_at',
+  },
+  developerId: 'security_log.developer_id',
+} as const satisfies ListTable;
+
+/** Which entries of a log; each condition that is given has to hold. */
+export const securityLogFilter = z.object({
+  /** Substring of event, code, address, country or HWID. */
+  q: searchText.optional(),
+  events: z.array(z.enum(securityEvents)).max(securityEvents.length).optional(),
+  /** Verdicts of clients' requests. */
+  codes: z
+    .array(text({ min: 1, max: 64 }))
+    .max(50)
+    .optional(),
+  licenseId: id.optional(),
+  userId: id.optional(),
+  /** Made at this instant or later. */
+  createdFrom: z.date().optional(),
+  /** Made before this instant. */
+  createdBefore: z.date().optional(),
+});
+
+export type SecurityLogFilter = z.output<typeof securityLogFilter>;
+
+const log = { table: securityLogTable, matches: securityLogMatches };
+
+/** The entries about an application. */
+export const logOfApplications = listSource<SecurityLogFilter>({ ...log, parentColumn: 'application_id' });
+
+/** The entries about a license. */
+export const logOfLicenses = listSource<SecurityLogFilter>({ ...log, parentColumn: 'license_id' });
+
+/** All entries of an account, those about no application among them. */
+export const logOfDevelopers = listSource<SecurityLogFilter>({ ...log, parentColumn: 'developer_id' });
+
+/** The entries that a filter lets through. */
+export function securityLogMatches(filter: SecurityLogFilter): Prisma.Sql {
+  const { q, events, codes, licenseId, userId, createdFrom, createdBefore } = filter;
+  return all([
+    holdsText(searched, q),
+    events && Prisma.sql`security_log.event = ANY(${events}::text[])`,
+    codes && Prisma.sql`security_log.code = ANY(${codes}::text[])`,
+    licenseId !== undefined && Prisma.sql`security_log.license_id = ${licenseId}::uuid`,
+    userId !== undefined && Prisma.sql`security_log.user_id = ${userId}::uuid`,
+    createdFrom &&
+      Prisma.sql`security_log.created_at >= ${createdFrom} AND security_log.id >= ${idAround(createdFrom, -1)}::uuid`,
+    createdBefore &&
+      Prisma.sql`security_log.created_at < ${createdBefore} AND security_log.id < ${idAround(createdBefore, 1)}::uuid`,
+  ]);
+}
+
+const searched = ['event', 'code', 'ip', 'country', 'hwid'].map((column) => `security_log.${column}`);
+
+const hour = 60 * 60 * 1000;
+
+/**
+ * The log is partitioned by the time in the id, so a bound on the id spares the other partitions. It is an hour wide
+ * of the mark, as the id and the time of an entry are made one after the other.
+ */
+const idAround = (instant: Date, hours: number): string =>
+  lowestId(Math.max(0, instant.getTime() + hours * hour));
