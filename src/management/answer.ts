@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AnsweredError, ManagementError } from './errors.ts';
 import type { HttpAnswer } from './http.ts';
 

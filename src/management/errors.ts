@@ -48,8 +48,7 @@ export type ClientCode =
 
 export type KnownCode = (typeof serviceCodes)[number] | ClientCode;
 
-/** The known codes, and open for those of a newer service: keep a default branch. */
-// biome-ignore lint/complexity/noBannedTypes: `string & {}` keeps the known codes in an editor's completion
+/** The known codes, which an editor offers, and open for those of a newer service: keep a default branch. */
 export type ManagementErrorCode = KnownCode | (string & {});
 
 /** One thing wrong with an input. */

@@ -105,15 +105,17 @@ function isPassing(thrown: unknown, connected: boolean): thrown is ManagementErr
 /** Where a follower stands. */
 function createPosition(given: string | undefined) {
   let last = given;
+  let start: string | undefined;
   const delivered = new Set<string>();
   return {
-    after: () => last,
+    /** The id to resume after. */
+    after: () => last ?? start,
     /**
      * Without an entry there is no id to resume after. The service's ids begin with their time (UUIDv7, RFC 9562 §5.7),
-     * so the moment of the first answer stands in for one: what happened since is not lost with the connection.
+     * so the second of the first answer stands in for one: what happened since is not lost with the connection.
      */
     opened(milliseconds: number | undefined) {
-      if (last === undefined && milliseconds !== undefined) last = firstIdOf(milliseconds);
+      if (milliseconds !== undefined) start ??= firstIdOf(milliseconds);
     },
     /** Whether this entry is a new one. The highest id counts: a late entry may come after younger ones. */
     take(id: string): boolean {
