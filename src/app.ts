@@ -5,17 +5,17 @@ import { newId } from './lib/ids.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
-import { identify } from './rest/middleware/authenticate.ts';
+import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
-import { limitBody } from './rest/middleware/limit-body.ts';
+import { limitBodyByActor } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
-import { createRestApp } from './rest/rest-app.ts';
+import { createRestApp, largestBody } from './rest/rest-app.ts';
 
-/** The largest GraphQL request, in bytes. */
-const largestGraphqlBody = 100 * 1024;
+/** The largest GraphQL requests, in bytes: a developer's takes what REST takes. */
+const largestGraphqlBodies = { anonymous: 100 * 1024, developer: largestBody };
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
 export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {
@@ -45,9 +45,14 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
   app.route('/docs', docsPage());
 
   const graphql = createGraphqlHandler(services);
-  app.use('/graphql', openToAllowedPages(config.corsOrigins), limitBody(largestGraphqlBody), requireJson);
+  app.use(
+    '/graphql',
+    openToAllowedPages(config.corsOrigins),
+    requireJson,
+    identified,
+    limitBodyByActor(largestGraphqlBodies),
+  );
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
-    await identify(c);
     const cookies: string[] = [];
     const response = await graphql(c.req.raw, {
       service: serviceContext(c),

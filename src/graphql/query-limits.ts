@@ -1,8 +1,8 @@
-import { getVariableValues } from '@graphql-tools/executor';
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { type DocumentNode, type ExecutionArgs, type GraphQLError, getOperationAST, Kind } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { measureSelections } from './selection-extent.ts';
+import { findVariableFaults } from './variables.ts';
 
 /**
  * The most that one document may ask. The README of this folder says what each is for; a change there and in
@@ -81,8 +81,8 @@ export const refuseLargeQueries: Plugin = {
     };
   },
   onExecute: ({ args, setResultAndStopExecution }) => {
-    const error = checkComplexity(args);
-    if (error !== undefined) setResultAndStopExecution({ errors: [error] });
+    const errors = checkOperation(args);
+    if (errors.length > 0) setResultAndStopExecution({ errors });
   },
 };
 
@@ -108,22 +108,20 @@ function checkText(document: DocumentNode): GraphQLError | undefined {
   return undefined;
 }
 
-/** Counts the operation that is about to be executed, with its variables: each field has its cost in the schema. */
-function checkComplexity({
+/** Looks at the operation that is about to be executed, with its variables: each field has its cost in the schema. */
+function checkOperation({
   schema,
   document,
   operationName,
   variableValues,
   contextValue,
-}: ExecutionArgs): GraphQLError | undefined {
+}: ExecutionArgs): readonly GraphQLError[] {
   const operation = getOperationAST(document, operationName);
   const variables = variableValues ?? {};
-  // What is wrong with the name or the variables the executor finds in the same way, and says.
-  if (!operation) return undefined;
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
-    maxErrors: 1,
-  });
-  if (errors !== undefined) return undefined;
+  // What is wrong with the name the executor finds in the same way, and says.
+  if (!operation) return [];
+  const faults = findVariableFaults(schema, operation.variableDefinitions ?? [], variables);
+  if (faults.length > 0) return faults;
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   const { complexity } = complexityFromQuery(
     { ...document, definitions: [operation, ...fragments] },
@@ -133,7 +131,7 @@ function checkComplexity({
       ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
     },
   );
-  return complexity > queryLimits.complexity ? tooMuch('complexity', complexity) : undefined;
+  return complexity > queryLimits.complexity ? [tooMuch('complexity', complexity)] : [];
 }
 
 const tooMuch = (limit: keyof typeof queryLimits, found = Infinity): GraphQLError =>

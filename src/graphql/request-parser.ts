@@ -1,4 +1,18 @@
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
+import { findExcess, type JsonExtent } from '../lib/json-extent.ts';
+
+/**
+ * The most that a developer's body may hold, which can be long. The ten thousand hashed keys of a blind mint have
+ * seventy thousand values; the longest text is the query.
+ */
+const largest: JsonExtent = { values: 100_000, text: 100 * 1024 };
+
+const excessMessages: Record<keyof JsonExtent, string> = {
+  values: `The request body holds more than ${largest.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A text in the request body is longer than ${largest.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length; pass a query's values as variables.`,
+};
+
+const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions']);
 
 /**
  * Reads the request where Yoga's own parsers answer without a body, with the parser's words, or with 500. The root
@@ -7,32 +21,60 @@ import { createGraphQLError, type Plugin } from 'graphql-yoga';
 export const requestParser: Plugin = {
   onRequestParse: ({ request, requestParser: parse, setRequestParser }) => {
     if (request.method === 'POST') {
-      setRequestParser(async (request) => {
-        const body: unknown = await readJson(request).catch(
-          refuse('The request body must be well-formed JSON in UTF-8.'),
-        );
-        if (isObject(body)) return body;
-        return refuse('The request body must be a JSON object with a query.')();
-      });
+      setRequestParser(async (request) => requireQuery(await readBody(request)));
     } else if (parse !== undefined) {
       setRequestParser((request) =>
         Promise.resolve(request)
           .then(parse)
-          .catch(refuse('variables and extensions must be well-formed JSON.')),
+          .catch(refuse('variables and extensions must be well-formed JSON.'))
+          .then(requireQuery),
       );
     }
   },
 };
 
+async function readBody(request: Request): Promise<object> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  const excess = findExcess(bytes, largest);
+  if (excess !== null) tooLarge(excessMessages[excess]);
+  const body = parseJson(bytes);
+  if (isObject(body)) return body;
+  return refuse('The request body must be a JSON object with a query.')();
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Bytes that are no UTF-8 are refused: `request.json()` repairs them, so that different passwords become one. */
-async function readJson(request: Request): Promise<unknown> {
-  return JSON.parse(utf8.decode(await request.arrayBuffer()));
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return refuse('The request body must be well-formed JSON in UTF-8.')();
+  }
+}
+
+/**
+ * A request without a query is none, whichever media type its sender prefers (GraphQL over HTTP, "Status Codes"). An
+ * unknown member is named in short: it can be as long as a body.
+ */
+function requireQuery<Parameters extends object>(parameters: Parameters): Parameters {
+  if (Array.isArray(parameters)) return parameters;
+  for (const [member, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined && !members.has(member)) {
+      refuse(`The request has the unknown member ${JSON.stringify(member.slice(0, 40))}.`)();
+    }
+  }
+  if (!('query' in parameters) || parameters.query === null || parameters.query === undefined)
+    refuse('The request must have a query.')();
+  return parameters;
 }
 
 /** An array is a batch, which Yoga refuses by itself. */
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;
+
+const tooLarge = (message: string): never => {
+  throw createGraphQLError(message, { extensions: { code: 'PAYLOAD_TOO_LARGE', http: { status: 413 } } });
+};
 
 const refuse = (message: string) => (): never => {
   throw createGraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });

@@ -15,7 +15,7 @@ import { userRoutes } from './routes/users.ts';
 import { sealedRoutes } from './sealed/routes.ts';
 
 /** The largest request body of the API, in bytes: ten thousand hashed keys of a blind mint fit. */
-const largestBody = 8 * 1024 * 1024;
+export const largestBody = 8 * 1024 * 1024;
 /** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
 const largestSealedBody = 64 * 1024;
 

@@ -52,7 +52,7 @@ describe('variables of the wrong type', () => {
     ],
     ['null in a list', update, { input: { id: 'x', responseMessages: [null] } }],
   ])('%s: nothing is executed', async (_what, query, variables) => {
-    expectBadRequest(await world.graphql.ask(query, variables), 'BAD_REQUEST', 400);
+    expectBadRequest(await world.graphql.ask(query, variables), 'BAD_REQUEST');
   });
 });
 
@@ -213,7 +213,7 @@ describe('documents made to hurt', () => {
     await stillServes();
   });
 
-  test('a body beyond 100 KiB is 413, in the shape of REST', async () => {
+  test('a body of nobody beyond 100 KiB is 413, in the shape of REST', async () => {
     // A connection of its own: the server closes it on a client that is still sending.
     const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(100 * 1024) } });
     const response = await fetch(`${server.baseUrl}/graphql`, {

@@ -1,15 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { buildSchema, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ApiClient } from '../setup/api-client.ts';
 import { readAnswer } from '../setup/graphql-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
-import { LoginDocument, MeDocument } from './generated/graphql.ts';
+import {
+  CreateApplicationDocument,
+  LoginDocument,
+  LogoutDocument,
+  MeDocument,
+  RegisterDocument,
+} from './generated/graphql.ts';
 import {
   createApiKey,
   createGraphqlWorld,
   expectBadRequest,
-  expectRefused,
   type GraphqlWorld,
   noLimits,
   visitor,
@@ -48,7 +57,7 @@ describe('status codes', () => {
     expectBadRequest(await world.graphql.ask('{'), 'GRAPHQL_PARSE_FAILED');
     expectBadRequest(await world.graphql.ask('{ nope }'), 'GRAPHQL_VALIDATION_FAILED');
     expectBadRequest(await world.graphql.ask(''), 'GRAPHQL_PARSE_FAILED');
-    expectBadRequest(readAnswer(await world.client.post('/graphql', {})), 'BAD_REQUEST');
+    expectBadRequest(readAnswer(await world.client.post('/graphql', {})), 'BAD_REQUEST', 400);
     expectBadRequest(await world.graphql.ask('subscription { me }'), 'BAD_REQUEST');
   });
 });
@@ -92,7 +101,7 @@ describe('GET', () => {
     ['extensions that are no JSON', { query: '{ __typename }', extensions: '{' }, 'BAD_REQUEST', 400],
     ['variables that are a number', { query: '{ __typename }', variables: '5' }, 'BAD_REQUEST', 400],
     ['a document that does not parse', { query: '{' }, 'GRAPHQL_PARSE_FAILED', 200],
-    ['nothing', {}, 'BAD_REQUEST', 200],
+    ['nothing', {}, 'BAD_REQUEST', 400],
   ])('refuses %s', async (_what, parameters, code, status) => {
     expectBadRequest(readAnswer(await world.client.get(asGet(parameters))), code, status);
   });
@@ -148,13 +157,167 @@ describe('a request with a cookie', () => {
         .request(LoginDocument, { input: { email: developer.email, password: developer.password } });
       expect(login.headers.get('access-control-allow-origin')).toBe(origin);
       expect(login.headers.getSetCookie()).toHaveLength(1);
-      const foreign = visitor(open).with({ headers: { Origin: 'https://evil.example' } });
-      const refused = await foreign.request(MeDocument);
-      expectRefused(refused, 'UNAUTHENTICATED');
-      expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+      const { apiKey } = await createApiKey(graphql.api);
+      const foreign = visitor(open).with({ bearer: apiKey, headers: { Origin: 'https://evil.example' } });
+      const unreadable = await foreign.request(MeDocument);
+      expect(unreadable.errors).toEqual([]);
+      expect(unreadable.headers.get('access-control-allow-origin')).toBeNull();
     } finally {
       await open.close();
     }
+  });
+});
+
+describe('a POST that could ask for a cookie, without one', () => {
+  const origins = ['https://evil.example', 'null', 'rubbish', 'http://127.0.0.1:1', 'https://localhost'];
+
+  test.each(origins)('from %s is refused with 403: no login, no account, no logout', async (origin) => {
+    const client = new ApiClient(server.baseUrl, { headers: { Origin: origin } });
+    const { email, password } = world.developer;
+    const login = { input: { email, password } };
+    const newcomer = `${randomUUID()}@example.com`;
+    for (const body of [
+      { query: LoginDocument.toString(), variables: login },
+      {
+        query: RegisterDocument.toString(),
+        variables: { input: { email: newcomer, password, name: 'Eve' } },
+      },
+      { query: LogoutDocument.toString() },
+      { query: '{ __typename }' },
+    ]) {
+      const answer = await client.post('/graphql', body);
+      expect(answer).toMatchObject({ status: 403, body: { success: false, code: 'FORBIDDEN' } });
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    const made = { where: { email: newcomer } };
+    expect(await server.deps.services.database.prisma.developer.count(made)).toBe(0);
+  });
+
+  test('from the page that the service serves, or from no page, is answered', async () => {
+    const { email, password } = world.developer;
+    const here = visitor(server).with({ headers: { Origin: new URL(server.baseUrl).origin } });
+    for (const client of [visitor(server), here]) {
+      const answer = await client.request(LoginDocument, { input: { email, password } });
+      expect(answer.headers.getSetCookie()).toHaveLength(1);
+    }
+  });
+});
+
+describe('the size of a body', () => {
+  const kibibyte = 1024;
+  const most = { anonymous: 100 * kibibyte, developer: 8 * 1024 * kibibyte };
+
+  /** A request of exactly so many bytes, in texts that are not too long by themselves. */
+  const padded = (query: string, size: number, variables: object = {}) => {
+    const write = (padding: readonly string[]) =>
+      JSON.stringify({ query, variables: { ...variables, padding } });
+    const texts = Array<string>(Math.floor((size - 1000) / (50 * kibibyte))).fill(
+      'x'.repeat(50 * kibibyte - 3),
+    );
+    return write([...texts, 'x'.repeat(size - write([...texts, '']).length)]);
+  };
+
+  /** Sends the body by its declared length, or in chunks. */
+  const send = async (body: string, chunked: boolean, headers: Record<string, string> = {}) => {
+    const bytes = Buffer.from(body);
+    const init = {
+      method: 'POST',
+      // A connection of its own: the server closes it on a client that is still sending.
+      headers: { 'Content-Type': 'application/json', Connection: 'close', ...headers },
+      body: chunked ? new Blob([bytes]).stream() : bytes,
+      duplex: 'half' as const,
+    };
+    const response = await fetch(`${server.baseUrl}/graphql`, init);
+    const { status, headers: answered } = response;
+    return { status, headers: answered, body: await response.json() };
+  };
+  const byKey = async () => ({ Authorization: `Bearer ${(await createApiKey(world.client)).apiKey}` });
+  const tooLarge = { status: 413, body: { success: false, code: 'PAYLOAD_TOO_LARGE' } };
+  const how = [
+    ['declared', false],
+    ['chunked', true],
+  ] as const;
+
+  test.each(how)('is at most 100 KiB from nobody, its length %s', async (_how, chunked) => {
+    const answer = await send(padded('{ __typename }', most.anonymous), chunked);
+    expect(answer.body).toEqual({ data: { __typename: 'Query' } });
+    expect(await send(padded('{ __typename }', most.anonymous + 1), chunked)).toMatchObject(tooLarge);
+  });
+
+  test.each(how)('is at most 8 MiB from a developer, its length %s', async (_how, chunked) => {
+    const headers = await byKey();
+    const answer = await send(padded('{ me { id } }', most.developer), chunked, headers);
+    expect(answer.body).toEqual({ data: { me: { id: world.developer.id } } });
+    expect(await send(padded('{ me { id } }', most.developer + 1), chunked, headers)).toMatchObject(tooLarge);
+  });
+
+  test('of a developer is taken with a cookie, too, and by a mutation that reads its variables', async () => {
+    const padding = padded(CreateApplicationDocument.toString(), most.developer, {
+      input: { name: 'Large' },
+    });
+    const answer = readAnswer(await world.client.post('/graphql', padding));
+    expect(answer.data).toMatchObject({ createApplication: { application: { name: 'Large' } } });
+  });
+
+  test.each([
+    ['an API key', { Authorization: 'Bearer service_live_none' }],
+    ['a cookie', { Cookie: 'service_session=none' }],
+  ])('is no help for %s that is not good: that is what the answer says', async (_what, headers) => {
+    const answer = await send(padded('{ me { id } }', most.anonymous + 1), false, headers);
+    expect(answer).toMatchObject({ status: 401, body: { success: false, code: 'UNAUTHENTICATED' } });
+  });
+
+  /** Sends this on a socket and reads the status of what comes back, while the body is not at its end. */
+  const statusOf = async (headers: string, ...chunks: readonly string[]) => {
+    const { hostname, port } = new URL(server.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    try {
+      socket.write(
+        `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`,
+      );
+      for (const chunk of chunks) socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+      const [answer] = await once(socket, 'data');
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1]);
+    } finally {
+      socket.destroy();
+    }
+  };
+
+  test('that nobody declares beyond his limit is refused before a byte of it has come', async () => {
+    expect(await statusOf(`Content-Length: ${most.anonymous + 1}`)).toBe(413);
+  });
+
+  test('that nobody sends in chunks without an end is refused at his limit, so that memory is bounded', async () => {
+    const chunk = ' '.repeat(kibibyte);
+    const chunks = Array<string>(101).fill(chunk);
+    const answers = Array.from({ length: 20 }, () => statusOf('Transfer-Encoding: chunked', ...chunks));
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([413]));
+  });
+
+  test.each([
+    ['a query of megabytes', { query: `{ __typename } #${'x'.repeat(7e6)}` }, 'bytes'],
+    ['a name of megabytes', { query: '{ __typename }', variables: { ['x'.repeat(7e6)]: 1 } }, 'bytes'],
+    [
+      'more than 100,000 values',
+      { query: '{ __typename }', variables: { x: Array(100_000).fill(1) } },
+      'values',
+    ],
+    [
+      'lists in lists',
+      `{"query":"{ __typename }","variables":{"x":${'['.repeat(4e6)}${']'.repeat(4e6)}}}`,
+      'values',
+    ],
+  ])('of a developer holds nothing that stalls the service: %s is 413', async (_what, body, said) => {
+    const answer = readAnswer(await world.client.post('/graphql', body));
+    expectBadRequest(answer, 'PAYLOAD_TOO_LARGE', 413);
+    expect(answer.errors[0]?.message).toContain(said);
+  });
+
+  test('of a developer takes ten thousand keys with all their members', async () => {
+    const key = { hash: 'a'.repeat(64), prefix: 'ABCDE-', seconds: 0, note: '[{"\\",,'.repeat(20), tier: 1 };
+    const variables = { unused: Array(10_000).fill(key) };
+    expect((await world.graphql.ask('{ __typename }', variables)).data).toEqual({ __typename: 'Query' });
   });
 });
 
@@ -217,6 +380,6 @@ describe('GraphiQL', () => {
 
   test('is for browsers: a program that asks for no page gets none', async () => {
     const answer = readAnswer(await visitor(server).api.get('/graphql'));
-    expectBadRequest(answer, 'BAD_REQUEST');
+    expectBadRequest(answer, 'BAD_REQUEST', 400);
   });
 });

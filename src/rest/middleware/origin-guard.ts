@@ -1,12 +1,18 @@
 import type { MiddlewareHandler } from 'hono';
 import { ServiceError } from '../../services/errors.ts';
-import type { RestEnv } from '../adapter.ts';
+import type { RestContext, RestEnv } from '../adapter.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Where cookies are given and taken: a foreign page could log its visitor in to an account of its own, or out. */
-const authPath = '/api/v1/auth/';
+/**
+ * Whether an answer may give a cookie or take one: a foreign page could log its visitor in to an account of its own, or
+ * out. GraphQL has a path for everything; there a page that sends an API key asks for no cookie, and had to ask the
+ * service first whether it may send one.
+ */
+const mayChangeCookie = (c: RestContext): boolean =>
+  c.req.path.startsWith('/api/v1/auth/') ||
+  (c.req.path === '/graphql' && c.req.header('authorization') === undefined);
 
 /**
  * Cross-site request forgery: a browser sends the cookie along with whatever a foreign page posts. An unsafe request
@@ -17,7 +23,7 @@ export function originGuard(publicUrl: string, corsOrigins: readonly string[]): 
   const allowed = new Set([new URL(publicUrl).origin, ...corsOrigins]);
   return async (c, next) => {
     const origin = c.req.header('origin');
-    const concernsCookie = readSessionCookie(c) !== null || c.req.path.startsWith(authPath);
+    const concernsCookie = readSessionCookie(c) !== null || mayChangeCookie(c);
     const guarded = !safeMethods.has(c.req.method) && concernsCookie;
     if (
       guarded &&

@@ -1,0 +1,35 @@
+const [quote, backslash, comma, openBracket, openBrace] = Buffer.from('"\\,[{');
+
+/** The most that a JSON text may hold. */
+export interface JsonExtent {
+  /** Values, of which an empty list counts for two. */
+  readonly values: number;
+  /** Length of one text or member name, in bytes as it is written. */
+  readonly text: number;
+}
+
+/**
+ * Which limit a JSON text goes beyond, told by its bytes before it is parsed; null when it is none. Values by the
+ * million fill a body of a few megabytes, and parsing them stalls the process for seconds; so does a member name or an
+ * enum's value of such a length, for which GraphQL looks for a similar one.
+ */
+export function findExcess(json: Uint8Array, most: JsonExtent): keyof JsonExtent | null {
+  // Each value takes a byte at least.
+  if (json.length <= Math.min(most.values, most.text)) return null;
+  let values = 1;
+  let textStart: number | null = null;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (textStart !== null) {
+      if (at - textStart > most.text && byte !== quote) return 'text';
+      if (byte === backslash) at++;
+      else if (byte === quote) textStart = null;
+    } else if (byte === quote) {
+      textStart = at;
+    } else if (byte === comma || byte === openBracket || byte === openBrace) {
+      values++;
+      if (values > most.values) return 'values';
+    }
+  }
+  return null;
+}
