@@ -12,9 +12,11 @@ import { openCountryDatabase } from './lib/country-database.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { checkApplicationKeys } from './services/application/check-keys.ts';
+import { createEndedSessions } from './services/auth/ended-sessions.ts';
 import { createServiceCaches } from './services/caches.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import { startMaintenance } from './services/maintenance.ts';
+import { createSecurityLogFeed } from './services/security-log/feed.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
 
 /** Everything that is opened at start, and closed at the end. */
@@ -69,8 +71,19 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     closers.push(() => store.close());
     const { logRetentionDays: retentionDays } = config;
     closers.push(startMaintenance({ database, clock, log, retentionDays }));
-    const securityLog = createSecurityLogWriter({ pool: database.pool, log, clock });
+    const securityLogFeed = createSecurityLogFeed({
+      store,
+      log,
+      oldestWaiting: () => securityLog.oldestWaiting,
+    });
+    const securityLog = createSecurityLogWriter({
+      pool: database.pool,
+      log,
+      clock,
+      onWritten: securityLogFeed.news.tell,
+    });
     closers.push(() => securityLog.close());
+    closers.push(async () => securityLogFeed.close());
 
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
     closers.push(() => apiKeyUse.close());
@@ -81,6 +94,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       replayGuard: createReplayGuard(store),
       caches: createServiceCaches(database.pool, keyring, store, log),
       securityLog,
+      securityLogFeed,
+      endedSessions: createEndedSessions(store, securityLogFeed.followers, log),
       apiKeyUse,
       keyring,
       tickets: createTicketSealer({

@@ -49,6 +49,8 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
   return {
     url: config.publicUrl,
     close: async () => {
+      // Open streams would hold the drain up, and their clients do better to go on elsewhere at once.
+      deps.services.securityLogFeed.close();
       await drain();
       await deps.close();
     },

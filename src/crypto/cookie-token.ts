@@ -2,6 +2,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { type Clock, unixSeconds } from '../lib/clock.ts';
 import type { DeveloperId } from '../lib/ids.ts';
+import { sha256 } from './hash.ts';
 import type { Keyring } from './keyring.ts';
 
 /** Lifetime of the `service_session` cookie: 7 days (interface, "Other constants"). */
@@ -14,10 +15,22 @@ export interface CookieClaims {
   readonly sessionVersion: number;
 }
 
+/** What a cookie that we signed says, and what tells when it has ended. */
+export interface SignedCookieClaims extends CookieClaims {
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+  /**
+   * SHA-256 of what is signed, in hex: the cookie's name where the cookie itself must not stand. Not of the signature,
+   * whose last character can be written in several ways.
+   */
+  readonly tokenHash: string;
+}
+
 const audience = 'latchkey/dashboard';
 const claimsSchema = z.object({
   sub: z.uuid().transform((id) => id as DeveloperId),
   sessionVersion: z.int().nonnegative(),
+  exp: z.number(),
 });
 
 /** Signs a cookie token: a JWT (RFC 7519) under EdDSA. */
@@ -37,7 +50,7 @@ export async function readCookieToken(
   keyring: Keyring,
   clock: Clock,
   token: string,
-): Promise<CookieClaims | null> {
+): Promise<SignedCookieClaims | null> {
   try {
     const { payload } = await jwtVerify(token, keyring.cookie.publicKey, {
       algorithms: ['EdDSA'],
@@ -46,9 +59,11 @@ export async function readCookieToken(
       requiredClaims: ['sub', 'exp'],
     });
     const claims = claimsSchema.safeParse(payload);
-    return claims.success
-      ? { developerId: claims.data.sub, sessionVersion: claims.data.sessionVersion }
-      : null;
+    if (!claims.success) return null;
+    const { sub: developerId, sessionVersion, exp } = claims.data;
+    const signed = token.slice(0, token.lastIndexOf('.'));
+    const tokenHash = Buffer.from(sha256(signed)).toString('hex');
+    return { developerId, sessionVersion, expiresAt: exp * 1000, tokenHash };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;

@@ -36,6 +36,7 @@ export const serviceErrorStatus = {
   KEY_EXISTS: 409,
   PRIVATE_MODE: 409,
   RATE_LIMITED: 429,
+  TOO_MANY_SUBSCRIPTIONS: 429,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const satisfies Record<ServiceErrorCode, ContentfulStatusCode>;

@@ -8,7 +8,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Actor } from './actor.ts';
 import type { ApiKeyUseRecorder } from './api-key/note-use.ts';
+import type { EndedSessions } from './auth/ended-sessions.ts';
 import type { ServiceCaches } from './caches.ts';
+import type { SecurityLogFeed } from './security-log/feed.ts';
 import type { SecurityLogWriter } from './security-log/writer.ts';
 
 /** What the services work with: opened once at start, the same for every request. */
@@ -18,6 +20,8 @@ export interface ServiceEnvironment {
   readonly replayGuard: ReplayGuard;
   readonly caches: ServiceCaches;
   readonly securityLog: SecurityLogWriter;
+  readonly securityLogFeed: SecurityLogFeed;
+  readonly endedSessions: EndedSessions;
   readonly apiKeyUse: ApiKeyUseRecorder;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;

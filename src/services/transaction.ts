@@ -1,18 +1,20 @@
 import type { Prisma } from '../db/client.ts';
 import { isTransactionVictim } from '../db/errors.ts';
 import type { BanType } from './ban/is-banned.ts';
-import type { ServiceCaches } from './caches.ts';
-import type { ServiceContext } from './context.ts';
+import type { ServiceContext, ServiceEnvironment } from './context.ts';
 import { ServiceError } from './errors.ts';
+import { settleEntries } from './security-log/open-transactions.ts';
 
 /** Prisma's own limit for a short transaction is 5 s; what may rewrite millions of rows says so. */
 interface TransactionOptions {
   readonly timeout?: number;
 }
 
-/** Notes what a transaction changes of that which the hot path has cached. */
+/** Notes what a transaction changes of that which the hot path has cached, or which open streams depend on. */
 export interface Touched {
   application(id: string): void;
+  /** Cookies or API keys of the developer end: what was opened with them is looked at again. */
+  credentials(developerId: string): void;
   license(keyHash: Uint8Array): void;
   allLicenses(): void;
   ban(applicationId: string, banType: BanType, value: string): void;
@@ -32,11 +34,16 @@ export async function changeInTransaction<Result>(
   work: Work<Result>,
   options: TransactionOptions = {},
 ): Promise<Result> {
-  const { database, caches } = ctx.env;
-  const { touched, isEmpty, invalidate } = trackTouched(caches);
+  const { database, securityLogFeed } = ctx.env;
+  const { touched, isEmpty, invalidate } = trackTouched(ctx.env);
   try {
     return await untilNoVictim(() =>
-      database.prisma.$transaction((transaction) => work(transaction, touched), options),
+      settleEntries(securityLogFeed, (track) =>
+        database.prisma.$transaction(
+          (transaction) => track(transaction, () => work(transaction, touched)),
+          options,
+        ),
+      ),
     );
   } catch (error) {
     if (!isEmpty()) for (const delay of doubtfulDelays) setTimeout(() => void invalidate(), delay).unref();
@@ -66,12 +73,17 @@ interface Tracked {
   invalidate(): Promise<void>;
 }
 
-function trackTouched(caches: ServiceCaches): Tracked {
+function trackTouched({ caches, securityLogFeed: { news } }: ServiceEnvironment): Tracked {
   const licenses: Uint8Array[] = [];
   const others: (() => Promise<void>)[] = [];
   return {
     touched: {
-      application: (id) => others.push(() => caches.invalidateApplication(id)),
+      application: (id) =>
+        others.push(() => {
+          news.tell([id]);
+          return caches.invalidateApplication(id);
+        }),
+      credentials: (developerId) => others.push(async () => news.doubt(developerId)),
       license: (keyHash) => licenses.push(keyHash),
       allLicenses: () => others.push(() => caches.invalidateAllLicenses()),
       ban: (applicationId, banType, value) =>

@@ -29,7 +29,25 @@ const payload = {
 describe('a cookie token', () => {
   test('says what was signed', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
-    expect(await readCookieToken(keyring, at(0), token)).toEqual(claims);
+    expect(await readCookieToken(keyring, at(5), token)).toEqual({
+      ...claims,
+      expiresAt: noon + week * 1000,
+      tokenHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  test('has one hash, however the spare bits of its last character are written', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    const other = await signCookieToken(keyring, at(1), claims);
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const last = alphabet.indexOf(token.at(-1) ?? '');
+    const spelling = token.slice(0, -1) + alphabet[last ^ 1];
+    const hashes = await Promise.all(
+      [token, spelling, other].map(async (text) => (await readCookieToken(keyring, at(1), text))?.tokenHash),
+    );
+    expect(hashes[0]).toBeDefined();
+    expect(hashes[1]).toBe(hashes[0]);
+    expect(hashes[2]).not.toBe(hashes[0]);
   });
 
   test('is a JWT under EdDSA that names developer and times, and nothing secret', async () => {
@@ -40,7 +58,7 @@ describe('a cookie token', () => {
 
   test('lives seven days and no second longer', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
-    expect(await readCookieToken(keyring, at(week - 1), token)).toEqual(claims);
+    expect(await readCookieToken(keyring, at(week - 1), token)).toMatchObject(claims);
     expect(await readCookieToken(keyring, at(week), token)).toBeNull();
     expect(await readCookieToken(keyring, at(week * 52), token)).toBeNull();
   });
@@ -72,7 +90,7 @@ describe('a cookie token', () => {
   });
 
   test('is refused where a claim is missing or of the wrong kind', async () => {
-    expect(await readCookieToken(keyring, at(0), await signed(payload))).toEqual(claims);
+    expect(await readCookieToken(keyring, at(0), await signed(payload))).toMatchObject(claims);
     const changes: Record<string, unknown>[] = [
       { sub: undefined },
       { sub: 'Ada' },

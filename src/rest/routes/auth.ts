@@ -1,9 +1,10 @@
 import { createRoute } from '@hono/zod-openapi';
 import { login, loginInput } from '../../services/auth/login.ts';
+import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
 import { serviceContext } from '../adapter.ts';
-import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
+import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
   bodyCodes,
   createRouter,
@@ -86,7 +87,8 @@ export const authRoutes = createRouter()
     c.header('Set-Cookie', sessionCookie(cookieToken, c.get('env').settings.publicUrl));
     return c.json({ success: true as const, developer }, 200);
   })
-  .openapi(logoutRoute, (c) => {
+  .openapi(logoutRoute, async (c) => {
+    await logout({ ctx: serviceContext(c), input: { cookie: readSessionCookie(c) } });
     c.header('Set-Cookie', clearedSessionCookie(c.get('env').settings.publicUrl));
     return c.json({ success: true as const }, 200);
   })

@@ -28,7 +28,8 @@ export async function changeAccount(
   developerId: string,
   change: AccountChange,
 ): Promise<ChangedAccount> {
-  return changeInTransaction(ctx, async (transaction) => {
+  return changeInTransaction(ctx, async (transaction, touched) => {
+    touched.credentials(developerId);
     // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
     await holdAccount(transaction, developerId, change.confirmedHash);
     const select = { ...developerSelect, sessionVersion: true } as const;

@@ -34,6 +34,7 @@ export async function deleteAccount({
       await holdAccount(transaction, developerId, confirmedHash);
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
       for (const { id } of owned) touched.application(id);
+      touched.credentials(developerId);
       await transaction.developer.deleteMany({ where: { id: developerId } });
     },
     cascadeTimeLimit,

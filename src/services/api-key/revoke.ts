@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
-const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There is no such API key.');
+export const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There is no such API key.');
 
 /**
  * Revokes an API key for good; the row stays, to be listed. Revoking it again changes nothing.
@@ -21,7 +21,8 @@ export async function revokeApiKey({
   const developerId = requireDeveloper(ctx.actor);
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };
-  await developerTransaction(ctx, developerId, async (transaction) => {
+  await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    touched.credentials(developerId);
     const { count } = await transaction.apiKey.updateMany({
       where: { ...where, revokedAt: null },
       data: { revokedAt: new Date(ctx.env.clock.now()) },

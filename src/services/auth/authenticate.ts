@@ -39,7 +39,7 @@ async function byCookie(env: ServiceEnvironment, cookie: string): Promise<Actor>
     select: { sessionVersion: true },
   });
   if (developer?.sessionVersion !== claims.sessionVersion) return anonymous('cookie');
-  return { type: 'developer', developerId: claims.developerId, via: 'cookie' };
+  return { type: 'developer', via: 'cookie', ...claims };
 }
 
 /** The failed-bearer limit counts failures alone, and stops guessing before it costs a look-up. */
@@ -47,14 +47,17 @@ async function byApiKey(env: ServiceEnvironment, token: string, clientKey: strin
   const limit = { name: 'apiKeyAuth', points: env.settings.rateLimits.apiKeyAuth } as const;
   const before = await env.store.peek(limit, clientKey);
   if (!before.allowed) throw new RateLimitedError(before);
-  const developerId = await findKeyOwner(env, token);
-  if (developerId !== null) return { type: 'developer', developerId, via: 'apiKey' };
+  const key = await findKey(env, token);
+  if (key !== null) return { type: 'developer', via: 'apiKey', ...key };
   const after = await env.store.consume(limit, clientKey);
   if (!after.allowed) throw new RateLimitedError(after);
   return anonymous('apiKey');
 }
 
-async function findKeyOwner(env: ServiceEnvironment, token: string): Promise<DeveloperId | null> {
+async function findKey(
+  env: ServiceEnvironment,
+  token: string,
+): Promise<{ developerId: DeveloperId; apiKeyId: string } | null> {
   const keyHash = apiKeyTokenHash(token);
   if (keyHash === null) return null;
   const key = await env.database.prisma.apiKey.findUnique({
@@ -63,5 +66,5 @@ async function findKeyOwner(env: ServiceEnvironment, token: string): Promise<Dev
   });
   if (key === null || key.revokedAt !== null) return null;
   env.apiKeyUse.note(key.id);
-  return key.developerId as DeveloperId;
+  return { developerId: key.developerId as DeveloperId, apiKeyId: key.id };
 }

@@ -2,19 +2,22 @@ import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import type { SecurityLogInput } from './entry.ts';
+import { noteRecorded } from './open-transactions.ts';
 
 /**
  * Writes an administrative entry in the mutation's own transaction: the change and its record are there together
- * or not at all.
+ * or not at all. An entry about an application needs changeInTransaction, which tells its followers.
  */
 export async function recordSecurityEvent(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
   input: SecurityLogInput,
 ): Promise<void> {
+  const id = newId();
+  if (input.applicationId !== null) noteRecorded(transaction, input.applicationId, id);
   await transaction.securityLogEntry.create({
     data: {
-      id: newId(),
+      id,
       developerId: input.developerId,
       applicationId: input.applicationId,
       event: input.event,

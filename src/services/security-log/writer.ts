@@ -14,6 +14,8 @@ export interface SecurityLogWriter {
   seen(licenseId: string, ip: string | null): void;
   /** Writes all that is waiting. */
   flush(): Promise<void>;
+  /** Id of the oldest entry that is not in the database yet, in the batch being written or behind it. */
+  readonly oldestWaiting: string | null;
   /** Entries that were dropped because the buffer was full. */
   readonly shed: number;
   /**
@@ -33,13 +35,23 @@ export interface SecurityLogWriterOptions {
   readonly delayMilliseconds?: number;
   /** Entries kept while the database is slow; beyond it the oldest go, and are counted. */
   readonly maxBuffered?: number;
+  /** Hears whose log has new entries. */
+  readonly onWritten?: (applicationIds: ReadonlySet<string>) => void;
 }
 
 const largestBatch = 1_000;
 
 export function createSecurityLogWriter(options: SecurityLogWriterOptions): SecurityLogWriter {
-  const { pool, log, clock = systemClock, delayMilliseconds = 200, maxBuffered = 50_000 } = options;
+  const {
+    pool,
+    log,
+    clock = systemClock,
+    delayMilliseconds = 200,
+    maxBuffered = 50_000,
+    onWritten,
+  } = options;
   let entries: SecurityLogRow[] = [];
+  let batch: readonly SecurityLogRow[] = [];
   let lastIps = new Map<string, string>();
   let shed = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -61,14 +73,18 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 
   const drain = async (): Promise<void> => {
     while (entries.length > 0 || lastIps.size > 0) {
-      const batch = entries.slice(0, largestBatch);
+      batch = entries.slice(0, largestBatch);
       entries = entries.slice(largestBatch);
       const addresses = lastIps;
       lastIps = new Map();
       try {
         shed += await writeWhatCanBe(pool, batch, addresses, log);
+        const applicationIds = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
+        batch = [];
+        onWritten?.(applicationIds);
       } catch (error) {
         entries = [...batch, ...entries];
+        batch = [];
         for (const [id, ip] of addresses) if (!lastIps.has(id)) lastIps.set(id, ip);
         trim();
         log.error(
@@ -109,6 +125,9 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       schedule();
     },
     flush,
+    get oldestWaiting() {
+      return (batch[0] ?? entries[0])?.id ?? null;
+    },
     get shed() {
       return shed;
     },

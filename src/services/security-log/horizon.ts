@@ -1,0 +1,98 @@
+import { lowestId } from '../../db/log-partition.ts';
+import { newId, timeOfId } from '../../lib/ids.ts';
+
+/**
+ * How long other instances have to make their entries visible, in milliseconds: the quarter second of their writers,
+ * and what lies between their clocks and ours.
+ */
+export const settleMilliseconds = 1_000;
+
+/** An entry that may still become visible: everything from its id on is withheld from followers. */
+export interface Hold {
+  /** Whose followers wait for it; null for those of every application. */
+  readonly applicationId: string | null;
+  readonly id: string;
+}
+
+/** What a transaction has recorded, until it has ended. */
+export interface OpenTransaction {
+  /** Notes an entry's id as soon as it is made. */
+  note(applicationId: string, id: string): void;
+  /** It was committed or rolled back. Answers whose log may have news. */
+  settle(): ReadonlySet<string>;
+}
+
+/**
+ * Tells how far a follower may read.
+ *
+ * An id is made when something happens, and its row becomes visible later: when the writer's batch is stored, or when
+ * the transaction commits. Below the horizon nothing becomes visible any more, so that a follower who reads up to it
+ * and goes on from there misses nothing and meets nothing twice.
+ *
+ * - Of this instance that is exact: an id is noted in the same tick in which it is made, and settled once its row is
+ *   visible or never will be. The horizon has to be asked for before the statement that reads takes its snapshot.
+ * - Of other instances it holds as long as their clocks are within half a second of this one and Redis is there: what
+ *   they write within a second is waited for, and what takes them longer they announce (`heldElsewhere`). What comes
+ *   later still, such as the entries of an instance that was cut off from the database and from Redis, is in the list
+ *   and not in a live stream that has passed it.
+ */
+export interface Horizon {
+  /** The id that this application's followers may read up to, itself excluded. */
+  of(applicationId: string): string;
+  open(): OpenTransaction;
+  /** The oldest unsettled entry of this instance for every application, in no order. */
+  holds(): readonly Hold[];
+}
+
+export interface HorizonOptions {
+  /** Whether other instances write to the same log. */
+  readonly shared: boolean;
+  /** The oldest entry that waits to be written behind, or is being written; null when there is none. */
+  readonly oldestWaiting: () => string | null;
+  /** What other instances have announced. */
+  readonly heldElsewhere: () => Iterable<Hold>;
+}
+
+export function createHorizon({ shared, oldestWaiting, heldElsewhere }: HorizonOptions): Horizon {
+  const transactions = new Set<Map<string, string>>();
+
+  function holds(): Hold[] {
+    const waiting = oldestWaiting();
+    const recorded = [...transactions].flatMap((entries) =>
+      [...entries].map(([applicationId, id]) => ({ applicationId, id })),
+    );
+    return waiting === null ? recorded : [...recorded, { applicationId: null, id: waiting }];
+  }
+
+  return {
+    of(applicationId) {
+      // Above every id that this process has made, below every one that it will make: also where its clock stepped back.
+      const now = newId();
+      let horizon = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
+      const lower = (all: Iterable<Hold>) => {
+        for (const hold of all) {
+          const concerned = hold.applicationId === null || hold.applicationId === applicationId;
+          if (concerned && hold.id < horizon) horizon = hold.id;
+        }
+      };
+      lower(holds());
+      if (shared) lower(heldElsewhere());
+      return horizon;
+    },
+    open() {
+      const entries = new Map<string, string>();
+      transactions.add(entries);
+      return {
+        note: (applicationId, id) => {
+          // Ids increase: the first of an application is its oldest.
+          if (!entries.has(applicationId)) entries.set(applicationId, id);
+        },
+        settle: () => {
+          transactions.delete(entries);
+          return new Set(entries.keys());
+        },
+      };
+    },
+    holds,
+  };
+}

@@ -1,0 +1,66 @@
+import { Prisma } from '../../db/client.ts';
+import type { ServiceContext } from '../context.ts';
+import { run, selected } from '../list-source.ts';
+import type { SecurityLogView } from './list.ts';
+import { type SecurityLogFilter, securityLogMatches, securityLogTable } from './lists.ts';
+
+/** Where a follower stands: the next entry to read is the lowest from this id on, or above it. */
+export interface Position {
+  readonly id: string;
+  readonly included: boolean;
+}
+
+/** A stretch of a log, oldest first. */
+export interface Stretch {
+  readonly rows: readonly SecurityLogView[];
+  /** Where to go on. */
+  readonly next: Position;
+  /** Whether all below the horizon has been read. */
+  readonly complete: boolean;
+}
+
+/** The most entries that one statement gives. */
+const mostRows = 100;
+/** The most entries that one statement looks at, where a filter may let few of them through. */
+const mostScanned = 2_000;
+
+/**
+ * Reads on in an application's log, up to the horizon. A keyset on the index of application and id: what it costs does
+ * not grow with the log, nor with what a filter leaves out.
+ */
+export async function readAfter(
+  ctx: ServiceContext,
+  { applicationId, filter }: { applicationId: string; filter: SecurityLogFilter },
+  position: Position,
+  horizon: string,
+): Promise<Stretch> {
+  const above = Prisma.raw(position.included ? '>=' : '>');
+  const range = Prisma.sql`application_id = ${applicationId}::uuid
+    AND security_log.id ${above} ${position.id}::uuid AND security_log.id < ${horizon}::uuid`;
+  const lastScanned = Object.keys(filter).length === 0 ? null : await findLastScanned(ctx, range);
+  const rows = await run<SecurityLogView>(
+    ctx,
+    Prisma.sql`
+      SELECT ${selected(securityLogTable, Object.keys(securityLogTable.columns))} FROM security_log
+      WHERE ${range} AND ${lastScanned === null ? Prisma.sql`TRUE` : Prisma.sql`security_log.id <= ${lastScanned}::uuid`}
+        AND ${securityLogMatches(filter)}
+      ORDER BY security_log.id
+      LIMIT ${mostRows}`,
+  );
+  const last = rows.at(-1);
+  if (last !== undefined && rows.length === mostRows)
+    return { rows, next: { id: last.id, included: false }, complete: false };
+  if (lastScanned !== null) return { rows, next: { id: lastScanned, included: false }, complete: false };
+  // Nothing below the horizon is left or to come. Whoever named an id from the future waits for it.
+  const next = horizon > position.id ? { id: horizon, included: true } : position;
+  return { rows, next, complete: true };
+}
+
+/** Where a filtered statement has to stop looking; null when there is not so much below the horizon. */
+async function findLastScanned(ctx: ServiceContext, range: Prisma.Sql): Promise<string | null> {
+  const [last] = await run<{ id: string }>(
+    ctx,
+    Prisma.sql`SELECT id FROM security_log WHERE ${range} ORDER BY id OFFSET ${mostScanned - 1} LIMIT 1`,
+  );
+  return last?.id ?? null;
+}
