@@ -11,7 +11,7 @@ import { openToAllowedPages } from './rest/middleware/cors.ts';
 import { limitBodyByActor } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
-import { clearedSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
+import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
 import { createRestApp, largestBody } from './rest/rest-app.ts';
 
 /** The largest GraphQL requests, in bytes: a developer's takes what REST takes. */
@@ -58,6 +58,7 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
       service: serviceContext(c),
       requestId: c.get('requestId'),
       session: {
+        token: readSessionCookie(c),
         start: (token) => cookies.push(sessionCookie(token, config.publicUrl)),
         end: () => cookies.push(clearedSessionCookie(config.publicUrl)),
       },

@@ -10,6 +10,8 @@ export interface GraphqlContext {
 
 /** The dashboard's cookie, which the transport around GraphQL sets on the answer. */
 export interface SessionCookie {
+  /** Its value, as it came with the request; null without one. */
+  readonly token: string | null;
   start(token: string): void;
   end(): void;
 }

@@ -1,5 +1,5 @@
-import type { GraphQLError } from 'graphql';
-import { createGraphQLError, type Plugin } from 'graphql-yoga';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { createGraphQLError, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { RateLimitedError, ServiceError } from '../services/errors.ts';
 import { isUnavailable } from '../services/unavailable.ts';
 import type { GraphqlContext } from './context.ts';
@@ -10,8 +10,12 @@ import type { GraphqlContext } from './context.ts';
  */
 export const errorCodes: Plugin<object, GraphqlContext> = {
   onResultProcess: ({ result, setResult, serverContext }) => {
-    if (Array.isArray(result) || Symbol.asyncIterator in result || result.errors === undefined) return;
-    setResult({ ...result, errors: result.errors.map((error) => toClientError(error, serverContext)) });
+    const withCodes = (one: ExecutionResult): ExecutionResult =>
+      one.errors === undefined
+        ? one
+        : { ...one, errors: one.errors.map((error) => toClientError(error, serverContext)) };
+    if (isAsyncIterable(result)) setResult(mapAsyncIterator(result, withCodes));
+    else if (!Array.isArray(result)) setResult(withCodes(result));
   },
 };
 

@@ -3,6 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import type { ServiceEnvironment } from '../services/context.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
+import { requireEventStream, unbuffered } from './event-stream.ts';
 import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
@@ -48,7 +49,7 @@ export function createGraphqlHandler(
     fetchAPI: { Response },
     // It keeps whole documents by the thousand, and saves half a millisecond on one of a dashboard's.
     parserAndValidationCache: false,
-    plugins: [requestParser, refuseLargeQueries, errorCodes],
+    plugins: [requestParser, refuseLargeQueries, requireEventStream, errorCodes],
   });
-  return async (request, context) => yoga.fetch(request, context);
+  return async (request, context) => unbuffered(await yoga.fetch(request, context));
 }

@@ -1,5 +1,12 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, type ExecutionArgs, type GraphQLError, getOperationAST, Kind } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+  getOperationAST,
+  Kind,
+} from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { measureSelections } from './selection-extent.ts';
 import { findVariableFaults } from './variables.ts';
@@ -80,11 +87,20 @@ export const refuseLargeQueries: Plugin = {
       if (result.some(isComparisonLimit)) setResult([refusal('QUERY_TOO_LARGE', tooRepetitive)]);
     };
   },
-  onExecute: ({ args, setResultAndStopExecution }) => {
-    const errors = checkOperation(args);
-    if (errors.length > 0) setResultAndStopExecution({ errors });
-  },
+  onExecute: refuseComplex,
+  onSubscribe: refuseComplex,
 };
+
+function refuseComplex({
+  args,
+  setResultAndStopExecution,
+}: {
+  args: ExecutionArgs;
+  setResultAndStopExecution: (result: ExecutionResult) => void;
+}): void {
+  const errors = checkOperation(args);
+  if (errors.length > 0) setResultAndStopExecution({ errors });
+}
 
 /** The parser's refusal has no code; its words are those of the version that package.json pins. */
 const isTokenLimit = ({ message }: Error) =>
