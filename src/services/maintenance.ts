@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,6 +11,16 @@ export interface MaintenanceOptions {
   readonly log: Logger;
   /** Security log entries older than this are dropped (interface, "Data protection notes"). */
   readonly retentionDays: number;
+}
+
+/** Of the log's older partitions, which a migration left to the time after the start. */
+async function buildIndexes({ database, log }: MaintenanceOptions): Promise<void> {
+  try {
+    const built = await buildLogIndexes(database.pool);
+    if (built.length > 0) log.info({ built }, 'Built indexes of the security log');
+  } catch (error) {
+    log.error({ err: error }, 'Indexes of the security log could not be built; the next start tries again');
+  }
 }
 
 const interval = 6 * 60 * 60 * 1000;
@@ -28,12 +39,12 @@ export async function maintain({ database, clock, log, retentionDays }: Maintena
 }
 
 /**
- * Maintains the database every six hours. Several instances may do so at once. A failure is logged, and the next turn
+ * Builds what indexes are missing now, and maintains the database every six hours. Several instances may do so at once. A failure is logged, and the next turn
  * makes up for it: partitions are weeks ahead, and a database that is opened makes them too.
  * @returns stops it, after the turn under way
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
-  let underWay = Promise.resolve();
+  let underWay = buildIndexes(options);
   const timer = setInterval(() => {
     underWay = maintain(options).catch((error: unknown) => {
       options.log.error({ err: error }, 'The database could not be maintained; will try again');

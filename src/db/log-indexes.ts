@@ -1,0 +1,67 @@
+import type pg from 'pg';
+
+/** Advisory lock of the one instance that builds indexes. */
+const advisoryLock = 72707372;
+
+interface MissingIndex {
+  readonly partition: string;
+  readonly parentIndex: string;
+  readonly name: string;
+  /** What is indexed, as `CREATE INDEX … USING` is followed by it. */
+  readonly definition: string;
+}
+
+/**
+ * Builds the indexes that a migration gave to the security log alone on the partitions that were there before it, one
+ * by one and without holding up those who write to them. Call it at start, and do not wait for it. Several instances
+ * may call it at once: one works. What a stopped process left half built is built anew.
+ * @returns the names of the indexes that were built
+ */
+export async function buildLogIndexes(pool: pg.Pool): Promise<string[]> {
+  const built: string[] = [];
+  if ((await missing(pool)).length === 0) return built;
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
+    const locked = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(${advisoryLock}) AS locked`,
+    );
+    if (locked.rows[0]?.locked !== true) return built;
+    for (const { partition, parentIndex, name, definition } of await missing(client)) {
+      const index = client.escapeIdentifier(name);
+      await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+      await client.query(
+        `CREATE INDEX CONCURRENTLY ${index} ON ${client.escapeIdentifier(partition)} USING ${definition}`,
+      );
+      await client.query(`ALTER INDEX ${client.escapeIdentifier(parentIndex)} ATTACH PARTITION ${index}`);
+      built.push(name);
+    }
+    await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    // A failed connection is closed, not reused: the lock is its session's and ends with it.
+    client.release(failure);
+  }
+  return built;
+}
+
+/** An index of the log that is not valid is one that some partition lacks. */
+async function missing(client: pg.Pool | pg.ClientBase): Promise<MissingIndex[]> {
+  const found = await client.query<MissingIndex>(
+    `SELECT partition.relname AS partition, parent.relname AS "parentIndex",
+       partition.relname || substr(parent.relname, length('security_log') + 1) AS name,
+       split_part(pg_get_indexdef(parent.oid), ' USING ', 2) AS definition
+     FROM pg_index JOIN pg_class AS parent ON parent.oid = pg_index.indexrelid
+     JOIN pg_inherits ON pg_inherits.inhparent = pg_index.indrelid
+     JOIN pg_class AS partition ON partition.oid = pg_inherits.inhrelid
+     WHERE pg_index.indrelid = 'security_log'::regclass AND NOT pg_index.indisvalid
+       AND NOT EXISTS (
+         SELECT FROM pg_inherits AS attached JOIN pg_index AS own ON own.indexrelid = attached.inhrelid
+         WHERE attached.inhparent = parent.oid AND own.indrelid = partition.oid)
+     ORDER BY partition.relname DESC`,
+  );
+  return found.rows;
+}
