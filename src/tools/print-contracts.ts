@@ -2,14 +2,24 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from '../graphql/schema.ts';
 import { createRestApp } from '../rest/rest-app.ts';
+import type { Contract } from './contracts/contract.ts';
+import { compareOperations } from './contracts/openapi-changes.ts';
+import { refuseBreaking, reportDrift } from './contracts/report.ts';
+import { compareSchemas } from './contracts/schema-changes.ts';
 
 /**
- * Writes the contracts that are committed beside the code that they are printed from; with `--check`, compares them
- * instead, and fails with the first line that differs.
+ * Writes the contracts that are committed beside the code that they are printed from, but no GraphQL schema that
+ * breaks clients, unless `--allow-breaking` says that this is meant. With `--check`, compares them instead, and fails
+ * with what changed.
  */
-const contracts = [
-  { path: 'schema.graphql', text: `${printSchema(lexicographicSortSchema(schema))}\n` },
-  { path: 'openapi.json', text: await printOpenApi() },
+const contracts: readonly Contract[] = [
+  {
+    path: 'schema.graphql',
+    text: `${printSchema(lexicographicSortSchema(schema))}\n`,
+    compare: compareSchemas,
+    guarded: true,
+  },
+  { path: 'openapi.json', text: await printOpenApi(), compare: compareOperations, guarded: false },
 ];
 
 /** What `/api/v1/openapi.json` answers, with an address that holds on any host. */
@@ -20,21 +30,17 @@ async function printOpenApi(): Promise<string> {
 
 const root = new URL('../../', import.meta.url);
 const check = process.argv.includes('--check');
+const allowBreaking = process.argv.includes('--allow-breaking');
 
-for (const { path, text } of contracts) {
-  const file = new URL(path, root);
-  if (!check) {
-    writeFileSync(file, text);
-    continue;
-  }
+for (const contract of contracts) {
+  const file = new URL(contract.path, root);
   const committed = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (committed === text) continue;
-  const [before, after] = [committed.split('\n'), text.split('\n')];
-  const line = after.findIndex((content, index) => content !== before[index]);
-  process.stderr.write(
-    `${path} is not what the code says. First difference, line ${line + 1}:\n` +
-      `  committed: ${before[line] ?? '(nothing)'}\n  code:      ${after[line] ?? '(nothing)'}\n` +
-      'If the change is meant, run: npm run contracts\n',
-  );
-  process.exitCode = 1;
+  const judge = check ? reportDrift : refuseBreaking;
+  const objection = allowBreaking && !check ? null : await judge(contract, committed);
+  if (objection !== null) {
+    process.stderr.write(objection);
+    process.exitCode = 1;
+  } else if (!check) {
+    writeFileSync(file, contract.text);
+  }
 }
