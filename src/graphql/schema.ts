@@ -9,6 +9,13 @@ import './types/license-create.ts';
 import './types/license-changes.ts';
 import './types/end-user.ts';
 import './types/ban.ts';
+import './types/json-object.ts';
+import './types/security-log.ts';
+import './types/account.ts';
+import './types/api-key.ts';
+import './types/metrics.ts';
+import './types/exports.ts';
+import './types/security-log-subscription.ts';
 
 /** The schema as `schema.graphql` states it, before limits are applied. */
 export const schema: GraphQLSchema = builder.toSchema();

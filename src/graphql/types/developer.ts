@@ -1,11 +1,13 @@
+import { type DeveloperView, developerSelect } from '../../services/auth/developer-view.ts';
 import { login, loginInput } from '../../services/auth/login.ts';
+import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
 import { builder } from '../builder.ts';
 import { parseInput } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 
-const keyCreationMode = builder.enumType('KeyCreationMode', {
+export const keyCreationMode = builder.enumType('KeyCreationMode', {
   values: {
     default: { description: 'The server makes keys, and shows them once.' },
     private: { description: 'The browser makes keys, and sends the server their hashes.' },
@@ -15,20 +17,26 @@ const keyCreationMode = builder.enumType('KeyCreationMode', {
 
 export const Developer = builder.prismaObject('Developer', {
   description: 'A software vendor: the owner of applications and of everything in them.',
-  select: { id: true },
+  select: developerSelect,
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'UUID, the same as in REST.' }),
-    email: t.exposeString('email', { description: 'The address, as it was given.' }),
-    name: t.exposeString('name', { description: 'What to call the developer.' }),
-    keyCreationMode: t.expose('keyCreationMode', {
+    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
+    email: t.string({ description: 'The address, as it was given.', resolve: ({ email }) => email }),
+    name: t.string({ description: 'What to call the developer.', resolve: ({ name }) => name }),
+    keyCreationMode: t.field({
       type: keyCreationMode,
       description: 'Where license keys are made.',
+      resolve: (developer) => developer.keyCreationMode,
     }),
-    licenseMask: t.exposeString('licenseMask', {
+    licenseMask: t.string({
       nullable: true,
       description: "The account's license key mask; null for the service's own.",
+      resolve: ({ licenseMask }) => licenseMask,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the account was made.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
   }),
 });
 
@@ -64,7 +72,7 @@ const LoginInput = builder.inputType('LoginInput', {
   }),
 });
 
-const LoggedInPayload = builder.objectRef<{ id: string }>('LoggedInPayload').implement({
+const LoggedInPayload = builder.objectRef<DeveloperView>('LoggedInPayload').implement({
   description: 'The session cookie is set on this answer.',
   fields: (t) => ({
     developer: t.field({
@@ -111,8 +119,9 @@ builder.mutationFields((t) => ({
   logout: t.field({
     type: LogoutPayload,
     nullable: true,
-    description: 'Clears the session cookie.',
-    resolve: (_parent, _args, { session }) => {
+    description: 'Clears the session cookie, and ends the streams that were opened with it.',
+    resolve: async (_parent, _args, { service, session }) => {
+      await logout({ ctx: service, input: { cookie: session.token } });
       session.end();
       return { success: true as const };
     },

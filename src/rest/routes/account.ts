@@ -135,9 +135,7 @@ export const accountRoutes = createRouter()
       ctx: serviceContext(c),
       input: c.req.valid('json'),
     });
-    // Whoever is logged in by cookie stays so; an API key has no cookie to renew.
-    const byCookie = serviceContext(c).actor;
-    if (cookieToken !== null && byCookie.type === 'developer' && byCookie.via === 'cookie') {
+    if (cookieToken !== null) {
       c.header('Set-Cookie', sessionCookie(cookieToken, c.get('env').settings.publicUrl));
     }
     return c.json({ success: true as const, developer }, 200);

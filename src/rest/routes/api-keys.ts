@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { createApiKey, createApiKeyInput } from '../../services/api-key/create.ts';
+import { apiKeyWarning, createApiKey, createApiKeyInput } from '../../services/api-key/create.ts';
 import { type ApiKeyView, listApiKeys } from '../../services/api-key/list.ts';
 import { revokeApiKey } from '../../services/api-key/revoke.ts';
 import { serviceContext } from '../adapter.ts';
@@ -59,16 +59,13 @@ const revokeRoute = createRoute({
   },
 });
 
-const warning =
-  'This key opens the whole account, and is shown only now. Store it where only your program reads it.';
-
 /** The interface writes this one field of a listed key with underscores. */
 export const listedApiKey = ({ lastUsedAt, ...key }: ApiKeyView) => ({ ...key, last_used_at: lastUsedAt });
 
 export const apiKeyRoutes = createRouter()
   .openapi(createApiKeyRoute, async (c) => {
     const key = await createApiKey({ ctx: serviceContext(c), input: c.req.valid('json') });
-    return c.json({ success: true as const, key, warning }, 201);
+    return c.json({ success: true as const, key, warning: apiKeyWarning }, 201);
   })
   .openapi(listRoute, async (c) => {
     const keys = await listApiKeys({ ctx: serviceContext(c) });

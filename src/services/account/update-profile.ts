@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
 import { hashPassword } from '../../crypto/password.ts';
 import type { Prisma } from '../../db/client.ts';
-import { requireDeveloper } from '../actor.ts';
+import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword, developerPassword, displayName, email } from '../fields.ts';
@@ -22,7 +22,10 @@ type Profile = z.output<typeof updateProfileInput>;
 
 export interface UpdatedProfile {
   readonly developer: DeveloperView;
-  /** After a new password: the token of the one cookie that is good from now on. */
+  /**
+   * After a new password, for whoever is logged in by cookie: the token of the one cookie that is good from now on. An
+   * API key has no cookie to renew.
+   */
   readonly cookieToken: string | null;
 }
 
@@ -48,9 +51,9 @@ export async function updateProfile({
   const { sessionVersion, ...developer } = account;
   const { keyring, clock } = ctx.env;
   const cookieToken =
-    input.newPassword === undefined
-      ? null
-      : await signCookieToken(keyring, clock, { developerId, sessionVersion });
+    input.newPassword !== undefined && isByCookie(ctx.actor)
+      ? await signCookieToken(keyring, clock, { developerId, sessionVersion })
+      : null;
   return { developer, cookieToken };
 }
 

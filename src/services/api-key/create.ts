@@ -9,6 +9,10 @@ import { developerTransaction } from '../transaction.ts';
 
 export const createApiKeyInput = z.object({ name: displayName });
 
+/** What to tell whoever made a key. */
+export const apiKeyWarning =
+  'This key opens the whole account, and is shown only now. Store it where only your program reads it.';
+
 /** A key that was just made: the one time that its token is seen. */
 export interface CreatedApiKey {
   readonly id: string;

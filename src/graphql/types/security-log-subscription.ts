@@ -1,0 +1,43 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import { followSecurityLog, followSecurityLogInput } from '../../services/security-log/follow.ts';
+import { builder } from '../builder.ts';
+import { parseInput } from '../input.ts';
+import { SecurityLogEntry, securityEvent } from './security-log.ts';
+
+builder.subscriptionType({
+  description:
+    'What a developer can follow, as a stream of server-sent events: ask with Accept: text/event-stream, by GET or POST.',
+});
+
+builder.subscriptionField('securityLog', (t) =>
+  t.field({
+    type: SecurityLogEntry,
+    description: `Follows an application's security log: every entry, oldest first, each once. Without \`after\` it begins with what happens from now on.
+
+Keep the id of the last entry you got. When the stream ends or breaks, ask again with that id as \`after\`: you get exactly what came after it, as far back as entries are kept.
+
+An entry arrives within a second of what it tells, or two seconds where several instances share the service; longer while a large change is being stored.
+
+The stream completes without an error when the service stops or cannot tell whether you have logged out: ask again. It ends with an error when the credential it was opened with ends, by a logout, a new password, revocation, expiry or the end of the account (UNAUTHENTICATED), and when the application is deleted (APP_NOT_FOUND). An account can have 20 streams open (TOO_MANY_SUBSCRIPTIONS).`,
+    args: {
+      applicationId: t.arg.id({ required: true, description: 'One of your applications.' }),
+      after: t.arg.id({
+        description: 'The id of the last entry that you have: begin after it. It need not be there any more.',
+      }),
+      events: t.arg({ type: [securityEvent], description: 'Entries of these kinds alone.' }),
+      codes: t.arg.stringList({ description: 'Entries with these verdicts alone; at most 50.' }),
+      licenseId: t.arg.id({ description: 'Entries about this license alone.' }),
+      userId: t.arg.id({ description: 'Entries about this end user alone.' }),
+    },
+    subscribe: (_parent, { applicationId, ...rest }, { service }) =>
+      followSecurityLog({
+        ctx: service,
+        input: { applicationId, ...parseInput(followSecurityLogInput, rest) },
+      }),
+    resolve: (entry, _args, context, info) => {
+      // Notes that all of the entry is there, so that none of it is read again.
+      queryFromInfo({ context, info });
+      return entry;
+    },
+  }),
+);

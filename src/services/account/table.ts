@@ -1,0 +1,14 @@
+import type { ListTable } from '../list-source.ts';
+
+/** What a developer can be shown of the account: the password's hash is not among them. */
+export const accountTable = {
+  name: 'developers',
+  columns: {
+    id: 'developers.id',
+    keyCreationMode: 'developers.key_creation_mode::text',
+    licenseMask: 'developers.license_mask',
+    vaultSaltB64: 'developers.vault_salt_b64',
+    vaultCheckB64: 'developers.vault_check_b64',
+  },
+  developerId: 'developers.id',
+} as const satisfies ListTable;
