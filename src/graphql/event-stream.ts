@@ -1,4 +1,12 @@
-import { getOperationAST } from 'graphql';
+import {
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { z } from 'zod';
 
@@ -9,6 +17,7 @@ const eventStream = 'text/event-stream';
  * and with words, where Yoga answers 406 without a body.
  */
 export const requireEventStream: Plugin = {
+  onValidate: ({ addValidationRule }) => addValidationRule(requireRootField),
   onSubscribe: ({ args, setResultAndStopExecution }) => {
     const request = z.object({ request: z.instanceof(Request) }).safeParse(args.contextValue).data?.request;
     if (request !== undefined && acceptsEventStream(request.headers.get('accept'))) return;
@@ -18,6 +27,40 @@ export const requireEventStream: Plugin = {
     setResultAndStopExecution({ errors: [createGraphQLError(message, { extensions })] });
   },
 };
+
+/**
+ * A subscription has exactly one field at its root. GraphQL's own validation counts the fields that are written there;
+ * what a directive then leaves out would leave none.
+ */
+const requireRootField: ValidationRule = (context) => ({
+  OperationDefinition: (operation) => {
+    if (operation.operation !== 'subscription') return;
+    for (const selection of rootSelections(context, operation.selectionSet)) {
+      const directive = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
+      if (directive === undefined) continue;
+      const message = `@${directive.name.value} cannot stand at the root of a subscription, which has one field.`;
+      context.reportError(new GraphQLError(message, { nodes: directive }));
+    }
+  },
+});
+
+/** Every selection at the root, through the fragments that are spread there, each fragment once. */
+function rootSelections(context: ValidationContext, root: SelectionSetNode): readonly SelectionNode[] {
+  const found: SelectionNode[] = [];
+  const spread = new Set<string>();
+  const waiting = [root];
+  for (let set = waiting.pop(); set !== undefined; set = waiting.pop()) {
+    for (const selection of set.selections) {
+      found.push(selection);
+      if (selection.kind === Kind.INLINE_FRAGMENT) waiting.push(selection.selectionSet);
+      if (selection.kind !== Kind.FRAGMENT_SPREAD || spread.has(selection.name.value)) continue;
+      spread.add(selection.name.value);
+      const fragment = context.getFragment(selection.name.value);
+      if (fragment) waiting.push(fragment.selectionSet);
+    }
+  }
+  return found;
+}
 
 /** Whether a media range of the header field admits an event stream (RFC 9110 §12.5.1). Without the field all do. */
 function acceptsEventStream(accept: string | null): boolean {

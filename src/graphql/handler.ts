@@ -45,8 +45,9 @@ export function createGraphqlHandler(
     graphiql: { title: 'Latchkey', defaultQuery: firstQuery, credentials: 'same-origin' },
     renderGraphiQL,
     maskedErrors: false,
-    // Yoga's own Response is one that neither Hono nor Node's fetch can take apart.
-    fetchAPI: { Response },
+    // Yoga's own Response is one that neither Hono nor Node's fetch can take apart. Its own ReadableStream would be
+    // copied into one that throws outside of any request, and ends the process, when a reader leaves an event stream.
+    fetchAPI: { Response, ReadableStream },
     // It keeps whole documents by the thousand, and saves half a millisecond on one of a dashboard's.
     parserAndValidationCache: false,
     plugins: [requestParser, refuseLargeQueries, requireEventStream, errorCodes],
