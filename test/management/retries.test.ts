@@ -60,6 +60,12 @@ test('a query that must wait longer than its time limit fails at once', async ({
   expect(server.seen).toHaveLength(1);
 });
 
+test('a query that is limited without a word of when to come back is not sent again', async ({ server }) => {
+  server.answer(reply(429, 'Slow down', { 'content-type': 'text/plain' }), me);
+  await expect(server.client().request(MeDocument)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  expect(server.seen).toHaveLength(1);
+});
+
 test('a signal ends the pause before a repetition', async ({ server }) => {
   server.answer(failed('RATE_LIMITED', 'me', { 'retry-after': '20' }), me);
   const controller = new AbortController();

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { buildSchema, Kind, parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as management from '../../src/management/index.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createManagedWorld, listOf } from './support.ts';
+
+const folder = new URL('../../src/management/operations/', import.meta.url);
+const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
+const definitions = readdirSync(folder).flatMap((file) => [
+  ...parse(readFileSync(new URL(file, folder), 'utf8')).definitions,
+]);
+
+test('every field of the roots of the schema has an operation', () => {
+  const asked = definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet.selections : [],
+  );
+  const names = new Set(asked.map((field) => (field.kind === Kind.FIELD ? field.name.value : '')));
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const fields = roots.flatMap((root) => Object.keys(root?.getFields() ?? {}));
+  expect(fields.length).toBeGreaterThan(8);
+  expect(fields.filter((field) => !names.has(field))).toEqual([]);
+});
+
+async function countOf(items: AsyncIterable<unknown>): Promise<number> {
+  return (await listOf(items)).length;
+}
+
+describe('on the running service', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.close());
+
+  test('every list can be asked in pages of 200, which is the most', async () => {
+    const { latchkey, createApplication } = await createManagedWorld(server);
+    const { id: applicationId } = await createApplication();
+    const of = { applicationId, first: 200 };
+    const lists = [
+      latchkey.paginate(management.ApplicationsDocument, of, (data) => data.me.applications),
+      latchkey.paginate(management.LicensesDocument, of, (data) => data.application.licenses),
+      latchkey.paginate(management.EndUsersDocument, of, (data) => data.application.users),
+      latchkey.paginate(management.BansDocument, of, (data) => data.application.bans),
+      latchkey.paginate(management.SecurityLogDocument, of, (data) => data.application.securityLog),
+      latchkey.paginate(management.AccountSecurityLogDocument, of, (data) => data.me.account.securityLog),
+      latchkey.paginate(management.ApiKeysDocument, of, (data) => data.me.account.apiKeys),
+    ];
+    for (const list of lists) expect(await countOf(list.pages())).toBe(1);
+    const paged = definitions.filter(
+      (definition) =>
+        definition.kind === Kind.OPERATION_DEFINITION &&
+        definition.variableDefinitions?.some(({ variable }) => variable.name.value === 'first'),
+    );
+    expect(paged.length).toBe(lists.length);
+  });
+
+  test('an end user is made, found, freed of nothing, exported and deleted', async () => {
+    const { latchkey, createApplication } = await createManagedWorld(server);
+    const application = await createApplication();
+    const applicationId = application.id;
+    const { licenseKey } = await application.mintOne({ subscriptionTier: 2 });
+    const { createEndUser } = await latchkey.request(management.CreateEndUserDocument, {
+      input: { applicationId, username: 'grace', password: 'grace hopper', licenseKey },
+    });
+    const { id: userId } = createEndUser.user;
+    expect(createEndUser.user).toMatchObject({ username: 'grace', license: { subscriptionTier: 2 } });
+    const { endUser } = await latchkey.request(management.EndUserDocument, { id: userId });
+    expect(endUser).toEqual(createEndUser.user);
+    const input = { applicationId, userId };
+    await expect(latchkey.request(management.ResetEndUserHwidDocument, { input })).rejects.toMatchObject({
+      code: 'HWID_NOT_SET',
+    });
+    const { endUserExport } = await latchkey.request(management.EndUserExportDocument, { applicationId });
+    expect(JSON.stringify(endUserExport)).toContain(userId);
+    const { deleteEndUser } = await latchkey.request(management.DeleteEndUserDocument, { input });
+    expect(deleteEndUser).toEqual({ deletedUserId: userId });
+  });
+
+  test('an API key is made, works, is listed, and is revoked', async () => {
+    const { latchkey } = await createManagedWorld(server);
+    const { createApiKey } = await latchkey.request(management.CreateApiKeyDocument, {
+      input: { name: 'deploy' },
+    });
+    const { apiKey, key } = createApiKey;
+    const other = management.createManagementClient({ baseUrl: server.baseUrl, apiKey });
+    const { metrics } = await other.request(management.MetricsDocument);
+    expect(metrics.applications).toEqual({ total: 0, active: 0, disabled: 0 });
+    const keys = other.paginate(management.ApiKeysDocument, {}, (data) => data.me.account.apiKeys);
+    expect((await listOf(keys)).map(({ name }) => name)).toEqual(['deploy', 'ci']);
+    await latchkey.request(management.RevokeApiKeyDocument, { input: { id: key.id } });
+    await expect(other.request(management.MeDocument)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
