@@ -52,9 +52,16 @@ export class ApiClient {
   }
 
   async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    const response = await this.open(method, path, body);
+    return { status: response.status, headers: response.headers, body: parse(await response.text()) };
+  }
+
+  /** Sends, and leaves the answer's body to be read. */
+  open(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     const { cookie, bearer, headers } = this.#options;
-    const response = await fetch(this.baseUrl + path, {
+    return fetch(this.baseUrl + path, {
       method,
+      ...(signal !== undefined && { signal }),
       headers: {
         'X-Forwarded-For': this.ip,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -64,7 +71,6 @@ export class ApiClient {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    return { status: response.status, headers: response.headers, body: parse(await response.text()) };
   }
 }
 
