@@ -1,0 +1,226 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createMemoryStore } from '../../src/ephemeral/memory.ts';
+import type { EphemeralStore } from '../../src/ephemeral/store.ts';
+import { newId, timeOfId } from '../../src/lib/ids.ts';
+import { createFollowers } from '../../src/services/security-log/followers.ts';
+import { createHorizon, type Hold, settleMilliseconds } from '../../src/services/security-log/horizon.ts';
+import { createSecurityLogNews } from '../../src/services/security-log/news.ts';
+import { silent } from '../setup/database.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld } from '../setup/world.ts';
+
+const [application, other] = ['application', 'another application'];
+
+/** A horizon over what a test says is waiting. */
+function open(options: { shared?: boolean; waiting?: () => string | null; held?: () => Hold[] } = {}) {
+  const { shared = false, waiting = () => null, held = () => [] } = options;
+  return createHorizon({ shared, oldestWaiting: waiting, heldElsewhere: held });
+}
+
+describe('ids', () => {
+  test('increase strictly, also where the wall clock steps back', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const made: string[] = [];
+    for (const step of [0, 0, 5, -3_600_000, 0, 1, -1]) {
+      vi.setSystemTime(Date.now() + step);
+      for (let count = 0; count < 2_000; count++) made.push(newId());
+    }
+    expect(made).toEqual([...new Set(made)].sort());
+  });
+
+  test('tell when they were made', () => {
+    const [before, id, after] = [Date.now(), newId(), Date.now()];
+    expect(timeOfId(id)).toBeGreaterThanOrEqual(before);
+    expect(timeOfId(id)).toBeLessThanOrEqual(after);
+  });
+});
+
+describe('the horizon', () => {
+  test('is above all that was made, and below all that is made later', () => {
+    const horizon = open();
+    const before = newId();
+    const found = horizon.of(application);
+    expect(found > before).toBe(true);
+    expect(newId() > found).toBe(true);
+  });
+
+  test('is the oldest entry that waits to be written, for every application', () => {
+    const waiting = newId();
+    newId();
+    const horizon = open({ waiting: () => waiting });
+    expect([horizon.of(application), horizon.of(other)]).toEqual([waiting, waiting]);
+  });
+
+  test('is the oldest entry of the open transactions of the application, until they have ended', () => {
+    const horizon = open();
+    const [first, second, third] = [newId(), newId(), newId()];
+    const [early, late] = [horizon.open(), horizon.open()];
+    late.note(application, second);
+    early.note(application, first);
+    early.note(application, third);
+    expect(horizon.of(application)).toBe(first);
+    expect(horizon.of(other) > third).toBe(true);
+    expect(early.settle()).toEqual(new Set([application]));
+    expect(horizon.of(application)).toBe(second);
+    late.settle();
+    expect(horizon.of(application) > third).toBe(true);
+  });
+
+  test('leaves other instances their second, and waits for what they announce', () => {
+    const waited = timeOfId(open({ shared: true }).of(application));
+    expect(waited).toBeLessThanOrEqual(Date.now() - settleMilliseconds);
+    const held = `00000000-0000-7000-8000-000000000000`;
+    const horizon = open({ shared: true, held: () => [{ applicationId: application, id: held }] });
+    expect(horizon.of(application)).toBe(held);
+    expect(horizon.of(other)).not.toBe(held);
+  });
+});
+
+describe('a transaction that failed', () => {
+  async function world(): Promise<{
+    server: TestServer;
+    change: () => Promise<number>;
+    applicationId: string;
+  }> {
+    const server = await startTestServer();
+    onTestFinished(() => server.close());
+    const { client, createApplication } = await createWorld(server);
+    const { id } = await createApplication();
+    const change = async () =>
+      (await client.patch(`/api/v1/apps/${id}/settings`, { hwidLockEnabled: true })).status;
+    return { server, change, applicationId: id };
+  }
+
+  test('before its commit holds nobody back', async () => {
+    const { server, change, applicationId } = await world();
+    const { database, securityLogFeed } = server.deps.services;
+    const original = database.prisma.$transaction;
+    const refusing = { create: () => Promise.reject(new Error('the entry cannot be stored')) };
+    vi.spyOn(database.prisma, '$transaction').mockImplementationOnce((...args: unknown[]) => {
+      const [work, ...rest] = args as [(transaction: object) => Promise<unknown>];
+      const failing = (transaction: object) =>
+        work(
+          new Proxy(transaction, {
+            get: (target, name) => (name === 'securityLogEntry' ? refusing : Reflect.get(target, name)),
+          }),
+        );
+      return Reflect.apply(original, database.prisma, [failing, ...rest]);
+    });
+    expect(await change()).toBe(500);
+    const later = newId();
+    expect(securityLogFeed.horizon.of(applicationId) > later).toBe(true);
+  });
+
+  test('in its commit holds its entry back until it cannot take effect any more', async () => {
+    const { server, change, applicationId } = await world();
+    const { database, securityLogFeed } = server.deps.services;
+    const original = database.prisma.$transaction;
+    vi.spyOn(database.prisma, '$transaction').mockImplementationOnce(async (...args: unknown[]) => {
+      await Reflect.apply(original, database.prisma, args);
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    });
+    expect(await change()).toBe(503);
+    const doubtful = newId();
+    expect(securityLogFeed.horizon.of(applicationId) < doubtful).toBe(true);
+    await vi.waitFor(() => expect(securityLogFeed.horizon.of(applicationId) > doubtful).toBe(true), 10_000);
+  }, 40_000);
+});
+
+/** A store that instances share, in this process. */
+function sharedStore(): EphemeralStore {
+  return { ...createMemoryStore(), shared: true };
+}
+
+describe('what instances tell each other', () => {
+  function join(store: EphemeralStore, holds: () => Hold[] = () => []) {
+    const heard: (ReadonlySet<string> | 'all')[] = [];
+    const doubted: ReadonlySet<string>[] = [];
+    const news = createSecurityLogNews({
+      store,
+      log: silent,
+      listener: { applications: (ids) => heard.push(ids), developers: (ids) => doubted.push(ids) },
+      holds,
+    });
+    onTestFinished(() => news.close());
+    return {
+      news,
+      heard: () => new Set(heard.flatMap((ids) => (ids === 'all' ? ['all'] : [...ids]))),
+      doubted,
+    };
+  }
+
+  test('is whose log has news, here as there, and whose credentials may have ended', async () => {
+    const store = sharedStore();
+    const [here, there] = [join(store), join(store)];
+    here.news.tell(['a', 'b']);
+    here.news.tell(['b']);
+    here.news.doubt('developer');
+    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['a', 'b'])));
+    expect(here.heard()).toEqual(new Set(['a', 'b']));
+    for (const { doubted } of [here, there])
+      expect(new Set(doubted.flatMap((ids) => [...ids]))).toEqual(new Set(['developer']));
+  });
+
+  test('is no long list: "all" instead', async () => {
+    const store = sharedStore();
+    const published = vi.spyOn(store, 'publish');
+    const [here, there] = [join(store), join(store)];
+    here.news.tell(Array.from({ length: 5_000 }, (_, index) => `application ${index}`));
+    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['all'])));
+    for (const [, text] of published.mock.calls) expect(text.length).toBeLessThan(50_000);
+  });
+
+  test('is what takes one of them long, until it is there; and never what takes too long', async () => {
+    const store = sharedStore();
+    let held: Hold[] = [{ applicationId: null, id: newId() }];
+    join(store, () => held);
+    const there = join(store);
+    expect([...there.news.heldElsewhere()]).toEqual([]);
+    await vi.waitFor(() => expect([...there.news.heldElsewhere()]).toEqual(held), 5_000);
+    held = [];
+    await vi.waitFor(() => expect([...there.news.heldElsewhere()]).toEqual([]), 5_000);
+    expect(there.heard()).toEqual(new Set(['all']));
+    held = [{ applicationId: null, id: '00000000-0000-7000-8000-000000000000' }];
+    await sleep(600);
+    expect([...there.news.heldElsewhere()]).toEqual([]);
+  });
+
+  test('that cannot be read has everybody look', async () => {
+    const store = sharedStore();
+    const { heard } = join(store);
+    await store.publish('security-log', 'of another version');
+    expect(heard()).toEqual(new Set(['all']));
+  });
+
+  test('reaches those here though it reaches nobody else', async () => {
+    const store = sharedStore();
+    vi.spyOn(store, 'publish').mockRejectedValue(new Error('Redis is away'));
+    const here = join(store);
+    here.news.tell(['a']);
+    await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a'])));
+    here.news.tell(['b']);
+    await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a', 'b'])));
+  });
+});
+
+test('one instance has room for so many streams, whoever opens them', () => {
+  const followers = createFollowers({ perDeveloper: 2, perProcess: 3 });
+  const by = (name: string) => () =>
+    followers.open(application, {
+      type: 'developer',
+      via: 'apiKey',
+      developerId: name as never,
+      apiKeyId: 'key',
+    });
+  const [ada, grace] = [by('ada'), by('grace')];
+  const first = ada();
+  ada();
+  expect(ada).toThrow(expect.objectContaining({ code: 'TOO_MANY_SUBSCRIPTIONS' }));
+  grace();
+  expect(grace).toThrow(expect.objectContaining({ code: 'TOO_MANY_SUBSCRIPTIONS' }));
+  first.end();
+  grace();
+  expect(followers.size).toBe(3);
+});
