@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import type { SeededApplication } from '../setup/world.ts';
+import {
+  BanLicenseDocument,
+  BansDocument,
+  BansOfLicenseDocument,
+  DeleteBanDocument,
+  DeleteLicenseDocument,
+} from './generated/graphql.ts';
+import {
+  createGraphqlWorld,
+  expectRefused,
+  type GraphqlWorld,
+  nobodysId,
+  noLimits,
+  payloadOf,
+} from './support.ts';
+
+let server: TestServer;
+let world: GraphqlWorld;
+let application: SeededApplication;
+beforeAll(async () => {
+  server = await startTestServer({ env: noLimits });
+  world = await createGraphqlWorld(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  application = await world.createApplication();
+});
+
+/** A license that was banned together with its device and an address. */
+async function banned() {
+  const license = await application.mintOne();
+  const session = await openSession(server, application);
+  await session.ask(validatePath, { licenseKey: license.licenseKey, hwid: `device of ${license.id}` });
+  const input = { id: license.id, scope: 'hwid_and_ip', ip: '203.0.113.9' } as const;
+  payloadOf(await world.graphql.request(BanLicenseDocument, { input }), 'banLicense');
+  return license;
+}
+const bans = async () => {
+  const answer = await world.graphql.request(BansDocument, { applicationId: application.id });
+  return payloadOf(answer, 'application').bans.edges.map(({ node }) => node);
+};
+const remove = (banId: string, applicationId = application.id) =>
+  world.graphql.request(DeleteBanDocument, { input: { applicationId, banId } });
+
+describe('bans', () => {
+  test('lead to the application and the license that caused them, and the license to them', async () => {
+    const { id } = await banned();
+    const listed = await bans();
+    expect(new Set(listed.map(({ banType, value }) => `${banType} ${value}`))).toEqual(
+      new Set([`hwid device of ${id}`, 'ip 203.0.113.9']),
+    );
+    for (const ban of listed) {
+      expect(ban).toMatchObject({
+        application: { id: application.id },
+        sourceLicense: { id, status: 'banned' },
+        createdAt: expect.any(String),
+      });
+    }
+    const answer = await world.graphql.request(BansOfLicenseDocument, { id });
+    const ofLicense = payloadOf(answer, 'license').bans;
+    expect(ofLicense).toMatchObject({ totalCount: 2 });
+    expect(ofLicense.edges.map(({ node }) => node)).toEqual(listed);
+  });
+
+  test('are those that REST lists', async () => {
+    const { id } = await banned();
+    const rest = await world.client.get(`/api/v1/apps/${application.id}/bans`);
+    const listed = (await bans()).map(({ application: _, sourceLicense, ...ban }) => ({
+      ...ban,
+      sourceLicenseId: sourceLicense?.id,
+    }));
+    expect(rest.body).toEqual({ success: true, bans: listed });
+    expect(listed[0]?.sourceLicenseId).toBe(id);
+  });
+
+  test('stay when their license is deleted, without one', async () => {
+    const { id } = await banned();
+    await world.graphql.request(DeleteLicenseDocument, { input: { id } });
+    expect((await bans()).map(({ sourceLicense }) => sourceLicense)).toEqual([null, null]);
+  });
+});
+
+describe('deleteBan', () => {
+  test('answers the id and the bans that are left, and lets clients in again', async () => {
+    await banned();
+    const [one, two] = await bans();
+    const device = [one, two].find((ban) => ban?.banType === 'hwid');
+    const address = [one, two].find((ban) => ban?.banType === 'ip');
+    const { licenseKey } = await application.mintOne();
+    const session = await openSession(server, application);
+    const validate = () => session.ask(validatePath, { licenseKey, hwid: device?.value });
+    expect(await validate()).toMatchObject({ code: 'HWID_BANNED' });
+    expect(payloadOf(await remove(device?.id ?? ''), 'deleteBan')).toEqual({
+      deletedBanId: device?.id,
+      application: {
+        id: application.id,
+        bans: { totalCount: 1, edges: [{ node: { id: address?.id } }] },
+      },
+    });
+    expect(await validate()).toMatchObject({ code: 'OK' });
+    expect((await bans())[0]?.sourceLicense?.status).toBe('banned');
+    expectRefused(await remove(device?.id ?? ''), 'BAN_NOT_FOUND');
+  });
+
+  test('answers which of both is not there', async () => {
+    await banned();
+    const [ban] = await bans();
+    expectRefused(await remove(nobodysId), 'BAN_NOT_FOUND');
+    expectRefused(await remove('no-uuid'), 'BAN_NOT_FOUND');
+    expectRefused(await remove(ban?.id ?? '', nobodysId), 'APP_NOT_FOUND');
+    expectRefused(await remove(ban?.id ?? '', (await world.createApplication()).id), 'BAN_NOT_FOUND');
+    expect(await bans()).toHaveLength(2);
+  });
+});
