@@ -257,9 +257,9 @@ describe('a stream of the security log', () => {
     expect(again.take().length).toBeLessThan(10);
   });
 
-  test('that nobody reads holds a few entries, and reads on when somebody does', async () => {
-    const count = 3_000;
-    await sql(
+  /** Adds so many old entries of 10 kB each. */
+  const insertLarge = (count: number) =>
+    sql(
       server,
       `INSERT INTO security_log (id, developer_id, application_id, event, hwid)
        SELECT overlay(overlay(overlay(replace(gen_random_uuid()::text, '-', '') placing lpad(to_hex(1700000000000 + n), 12, '0') from 1 for 12) placing '7' from 13 for 1) placing '8' from 17 for 1)::uuid,
@@ -267,6 +267,23 @@ describe('a stream of the security log', () => {
        FROM generate_series(1, ${count}) AS n`,
       [world.developer.id, application.id],
     );
+
+  test('gives no more than is on its way once its credential has ended, though more was read', async () => {
+    const count = 3_000;
+    await insertLarge(count);
+    const stream = await follow(world.client, { after: '00000000-0000-7000-8000-000000000000' });
+    await stream.take(1);
+    const { password } = world.developer;
+    await world.client.patch('/api/v1/account/profile', { password, newPassword: 'another long password' });
+    const rest = await stream.rest();
+    expect(rest.length).toBeLessThan(count - 500);
+    expect(rest.at(-1)?.errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    expect(rest.slice(0, -1).every(({ errors }) => errors === undefined)).toBe(true);
+  });
+
+  test('that nobody reads holds a few entries, and reads on when somebody does', async () => {
+    const count = 3_000;
+    await insertLarge(count);
     const statements = logStatements(server.deps.services.database.pool);
     const stream = await follow(world.client, { after: '00000000-0000-7000-8000-000000000000' });
     let reads = 0;

@@ -76,7 +76,7 @@ async function* readEntries(
   let position = start;
 
   const read = async (): Promise<Stretch & { horizon: string }> => {
-    follower.takeDoubt();
+    follower.clearDoubt();
     await requireMayFollow(ctx, actor, applicationId);
     const upTo = horizon.of(applicationId);
     return { ...(await readAfter(ctx, { applicationId, filter }, position, upTo)), horizon: upTo };
@@ -92,11 +92,15 @@ async function* readEntries(
         await follower.pause(pollMilliseconds);
         continue;
       }
+      let interrupted = false;
       for (const entry of stretch.rows) {
-        if (follower.takeDoubt()) await requireMayFollow(ctx, actor, applicationId);
-        if (follower.ending !== undefined) break;
+        // The reader may have taken the one before it long ago.
+        interrupted = follower.ending !== undefined || follower.isDoubted;
+        if (interrupted) break;
         yield entry;
+        position = { id: entry.id, included: false };
       }
+      if (interrupted) continue;
       position = stretch.next;
       if (!stretch.complete) continue;
       if (stretch.horizon < follower.newsId) await follower.pause(unsettled);

@@ -11,10 +11,10 @@ export interface Follower {
   readonly actor: DeveloperActor;
   /** Set once it has to stop, with the error to say; null: without one. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
-  /**
-   * Whether the credential may have ended since this was last asked: to be looked at before anything more is given.
-   */
-  takeDoubt(): boolean;
+  /** Whether the credential may have ended since it was last asked for: nothing more is given before it is. */
+  readonly isDoubted: boolean;
+  /** To be called before the credential is asked for. */
+  clearDoubt(): void;
   /** An id that was made when the latest news came: whoever has read up to it has read the news. */
   readonly newsId: string;
   /** Waits until there is news beyond this id, until it has to end, or for so many milliseconds. */
@@ -98,7 +98,7 @@ function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () 
   let ending: Follower['ending'];
   // What came before it was opened may become visible only now.
   let newsId = newId();
-  let doubted = false;
+  let isDoubted = false;
   let resume: (() => void) | undefined;
 
   const wait = (milliseconds: number, isOver: () => boolean): Promise<void> =>
@@ -121,10 +121,11 @@ function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () 
     get ending() {
       return ending;
     },
-    takeDoubt() {
-      const taken = doubted;
-      doubted = false;
-      return taken;
+    get isDoubted() {
+      return isDoubted;
+    },
+    clearDoubt() {
+      isDoubted = false;
     },
     get newsId() {
       return newsId;
@@ -140,7 +141,7 @@ function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () 
     },
     wake(mayHaveEnded: boolean) {
       newsId = newId();
-      doubted ||= mayHaveEnded;
+      isDoubted ||= mayHaveEnded;
       resume?.();
     },
   };
