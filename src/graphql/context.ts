@@ -2,8 +2,8 @@ import type { ServiceContext } from '../services/context.ts';
 
 /** What resolvers get beside their arguments. */
 export interface GraphqlContext {
-  /** The request as the service verbs see it. */
-  readonly service: ServiceContext;
+  /** The request as the service verbs see it. After a login it is that of the developer who logged in. */
+  service: ServiceContext;
   readonly requestId: string;
   readonly session: SessionCookie;
 }

@@ -1,9 +1,11 @@
+import { authenticate } from '../../services/auth/authenticate.ts';
 import { type DeveloperView, developerSelect } from '../../services/auth/developer-view.ts';
 import { login, loginInput } from '../../services/auth/login.ts';
 import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
 import { parseInput } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 
@@ -88,6 +90,22 @@ const LogoutPayload = builder.objectRef<{ success: true }>('LogoutPayload').impl
   fields: (t) => ({ success: t.exposeBoolean('success', { description: 'Always true.' }) }),
 });
 
+/**
+ * Sets the cookie, and lets the rest of the document be the developer's who logged in: what the payload leads to is
+ * theirs, whoever sent the request.
+ */
+async function logIn(
+  context: GraphqlContext,
+  { developer, cookieToken }: { developer: DeveloperView; cookieToken: string },
+): Promise<DeveloperView> {
+  const { service, session } = context;
+  session.start(cookieToken);
+  const credentials = { cookie: cookieToken, bearer: null };
+  const actor = await authenticate(service.env, credentials, service.client.limitKey);
+  context.service = { ...service, actor };
+  return developer;
+}
+
 builder.mutationFields((t) => ({
   register: t.field({
     ...rateLimited('auth'),
@@ -95,13 +113,9 @@ builder.mutationFields((t) => ({
     nullable: true,
     description: 'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED.',
     args: { input: t.arg({ type: RegisterInput, required: true, description: 'The new account.' }) },
-    resolve: async (_parent, { input }, { service, session }) => {
-      const { developer, cookieToken } = await register({
-        ctx: service,
-        input: parseInput(registerInput, input),
-      });
-      session.start(cookieToken);
-      return developer;
+    resolve: async (_parent, { input }, context) => {
+      const granted = await register({ ctx: context.service, input: parseInput(registerInput, input) });
+      return logIn(context, granted);
     },
   }),
   login: t.field({
@@ -110,11 +124,8 @@ builder.mutationFields((t) => ({
     nullable: true,
     description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
-    resolve: async (_parent, { input }, { service, session }) => {
-      const { developer, cookieToken } = await login({ ctx: service, input: parseInput(loginInput, input) });
-      session.start(cookieToken);
-      return developer;
-    },
+    resolve: async (_parent, { input }, context) =>
+      logIn(context, await login({ ctx: context.service, input: parseInput(loginInput, input) })),
   }),
   logout: t.field({
     type: LogoutPayload,

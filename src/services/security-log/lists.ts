@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { lowestId } from '../../db/log-partition.ts';
+import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
 import { all, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
@@ -50,8 +51,16 @@ const log = { table: securityLogTable, matches: securityLogMatches };
 /** The entries about an application. */
 export const logOfApplications = listSource<SecurityLogFilter>({ ...log, parentColumn: 'application_id' });
 
-/** The entries about a license. */
-export const logOfLicenses = listSource<SecurityLogFilter>({ ...log, parentColumn: 'license_id' });
+/** The entries about a license. An entry of a stranger's log that names it is the stranger's alone. */
+export const logOfLicenses = listSource<SecurityLogFilter>({
+  table: securityLogTable,
+  parentColumn: 'license_id',
+  matches: (filter, { actor }) =>
+    all([
+      Prisma.sql`security_log.developer_id = ${requireDeveloper(actor)}::uuid`,
+      securityLogMatches(filter),
+    ]),
+});
 
 /** All entries of an account, those about no application among them. */
 export const logOfDevelopers = listSource<SecurityLogFilter>({ ...log, parentColumn: 'developer_id' });
