@@ -8,14 +8,11 @@ import { answerError, answerNotFound } from './rest/errors.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
-import { limitBodyByActor } from './rest/middleware/limit-body.ts';
+import { largestBodies, limitBodyByActor } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
-import { createRestApp, largestBody } from './rest/rest-app.ts';
-
-/** The largest GraphQL requests, in bytes: a developer's takes what REST takes. */
-const largestGraphqlBodies = { anonymous: 100 * 1024, developer: largestBody };
+import { createRestApp } from './rest/rest-app.ts';
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
 export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {
@@ -50,7 +47,7 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
     openToAllowedPages(config.corsOrigins),
     requireJson,
     identified,
-    limitBodyByActor(largestGraphqlBodies),
+    limitBodyByActor(largestBodies),
   );
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     const cookies: string[] = [];

@@ -1,15 +1,9 @@
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
-import { findExcess, type JsonExtent } from '../lib/json-extent.ts';
-
-/**
- * The most that a developer's body may hold, which can be long. The ten thousand hashed keys of a blind mint have
- * seventy thousand values; the longest text is the query.
- */
-const largest: JsonExtent = { values: 100_000, text: 100 * 1024 };
+import { findExcess, type JsonExtent, largestJson } from '../lib/json-extent.ts';
 
 const excessMessages: Record<keyof JsonExtent, string> = {
-  values: `The request body holds more than ${largest.values.toLocaleString('en-US')} values. Split it into several requests.`,
-  text: `A text in the request body is longer than ${largest.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length; pass a query's values as variables.`,
+  values: `The request body holds more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A text in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length; pass a query's values as variables.`,
 };
 
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions']);
@@ -35,7 +29,7 @@ export const requestParser: Plugin = {
 
 async function readBody(request: Request): Promise<object> {
   const bytes = new Uint8Array(await request.arrayBuffer());
-  const excess = findExcess(bytes, largest);
+  const excess = findExcess(bytes, largestJson);
   if (excess !== null) tooLarge(excessMessages[excess]);
   const body = parseJson(bytes);
   if (isObject(body)) return body;

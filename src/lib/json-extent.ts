@@ -9,6 +9,12 @@ export interface JsonExtent {
 }
 
 /**
+ * The most that a body may hold, which can be of megabytes. The ten thousand hashed keys of a blind mint have seventy
+ * thousand values; the longest text is a GraphQL query.
+ */
+export const largestJson: JsonExtent = { values: 100_000, text: 100 * 1024 };
+
+/**
  * Which limit a JSON text goes beyond, told by its bytes before it is parsed; null when it is none. Values by the
  * million fill a body of a few megabytes, and parsing them stalls the process for seconds; so does a member name or an
  * enum's value of such a length, for which GraphQL looks for a similar one.

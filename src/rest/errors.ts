@@ -108,7 +108,7 @@ function isAbortedUpload(error: Error, c: RestContext): boolean {
 /** What Hono throws by itself: a body that is not JSON, is not declared as such, or is too large. */
 function answerHttpException(error: HTTPException, c: RestContext): Response {
   if (error.status === 413) {
-    return c.json(body('PAYLOAD_TOO_LARGE', 'The request body is too large.'), 413);
+    return c.json(body('PAYLOAD_TOO_LARGE', error.message || 'The request body is too large.'), 413);
   }
   return answerUnreadableBody(c);
 }

@@ -13,6 +13,9 @@ keys with a session cookie or an API key; client software proves a license over 
 names every fault in \`issues\`. A body that is not JSON, or is not declared as such, is VALIDATION_FAILED on every
 route. What belongs to another developer is answered as what does not exist.
 
+**Bodies** of a developer hold at most 8 MiB, 100,000 values, and 100 KiB in one text; where nobody need log in, 100 KiB
+in all, and in the client protocol 64 KiB. What is larger is PAYLOAD_TOO_LARGE.
+
 **Pages** are newest first. Ask for the next one with the \`nextCursor\` of the one before; null is the end.
 
 **Limits** are per client address and minute. A route with one has it in \`${limitExtension}\` (the operator may have set

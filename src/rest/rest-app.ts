@@ -14,8 +14,6 @@ import { licenseRoutes } from './routes/licenses.ts';
 import { userRoutes } from './routes/users.ts';
 import { sealedRoutes } from './sealed/routes.ts';
 
-/** The largest request body of the API, in bytes: ten thousand hashed keys of a blind mint fit. */
-export const largestBody = 8 * 1024 * 1024;
 /** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
 const largestSealedBody = 64 * 1024;
 
@@ -36,7 +34,6 @@ export function createRestApp(publicUrl: string, corsOrigins: readonly string[])
   registerComponents(api);
   const sealedPaths = ['/session/*', '/licenses/validate', '/client/*'];
   for (const path of sealedPaths) api.use(path, openToAllPages, limitBody(largestSealedBody));
-  api.use(limitBody(largestBody));
   api.route('/', sealedRoutes);
   api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);

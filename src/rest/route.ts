@@ -5,6 +5,7 @@ import type { RestEnv } from './adapter.ts';
 import { serviceErrorStatus } from './errors.ts';
 import { failureExample } from './examples.ts';
 import { authenticated } from './middleware/authenticate.ts';
+import { boundedJson } from './middleware/bounded-json.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { failureSchema } from './schemas.ts';
 
@@ -91,20 +92,22 @@ const limitNote = (name: RateLimitName) => ({
 });
 
 /** A route for developers. */
-export const forDevelopers = { security: developerSecurity, middleware: authenticated };
+export const forDevelopers = { security: developerSecurity, middleware: [authenticated, ...boundedJson] };
 
 /** A route for developers under a limit of its own. */
 export const limitedForDevelopers = (limit: RateLimitName) => ({
   security: developerSecurity,
-  middleware: [rateLimit(limit), authenticated],
+  middleware: [rateLimit(limit), authenticated, ...boundedJson],
   ...limitNote(limit),
 });
 
+/** What the contract says of a route for everyone under a limit. */
+export const openContract = (limit: RateLimitName) => ({ security: [], ...limitNote(limit) });
+
 /** A route for everyone under a limit. */
 export const limitedForAll = (limit: RateLimitName) => ({
-  security: [],
-  middleware: rateLimit(limit),
-  ...limitNote(limit),
+  ...openContract(limit),
+  middleware: [rateLimit(limit), ...boundedJson],
 });
 
 const idText = z.string().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });

@@ -310,6 +310,16 @@ export const accountExportAnswer = z.strictObject({
 /** An id that names nothing. */
 export const missingId = '0198c3a0-0000-7000-8000-000000000000';
 
+/** JSON text of exactly `size` bytes: these members, and texts of at most 50 KiB that no route takes. */
+export function paddedTo(size: number, members: object): string {
+  const longest = 50 * 1024;
+  const write = (padding: readonly string[]) => JSON.stringify({ ...members, padding });
+  const room = size - write(['']).length;
+  // Each further text takes its quotes and a comma.
+  const texts = Array<string>(Math.floor(room / (longest + 3))).fill('x'.repeat(longest));
+  return write([...texts, 'x'.repeat(room - texts.length * (longest + 3))]);
+}
+
 export interface RawRequest {
   readonly method: string;
   readonly path: string;

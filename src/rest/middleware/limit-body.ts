@@ -4,8 +4,14 @@ import { HTTPException } from 'hono/http-exception';
 import { type Actor, requireDeveloper } from '../../services/actor.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
 
-const tooLarge = (): never => {
-  throw new HTTPException(413);
+/** Largest bodies, in bytes: a developer's, so that ten thousand hashed keys of a blind mint fit, and anybody else's. */
+export const largestBodies = { anonymous: 100 * 1024, developer: 8 * 1024 * 1024 } as const;
+
+const tooLarge = (maxSize: number): never => {
+  const most = maxSize.toLocaleString('en-US');
+  throw new HTTPException(413, {
+    message: `The request body is too large: at most ${most} bytes are taken here.`,
+  });
 };
 
 /**
@@ -16,7 +22,7 @@ const tooLarge = (): never => {
  */
 export function limitBody(
   maxSize: number,
-  refuse: (c: RestContext) => never = tooLarge,
+  refuse: (c: RestContext) => never = () => tooLarge(maxSize),
 ): MiddlewareHandler<RestEnv> {
   const countChunks = bodyLimit({ maxSize, onError: refuse });
   return async (c, next) => {
@@ -39,7 +45,7 @@ export function limitBodyByActor(sizes: {
     anonymous: limitBody(sizes.anonymous, (c) => {
       const { actor } = serviceContext(c);
       if (actor.type === 'anonymous' && actor.rejected !== null) requireDeveloper(actor);
-      return tooLarge();
+      return tooLarge(sizes.anonymous);
     }),
     developer: limitBody(sizes.developer),
   };

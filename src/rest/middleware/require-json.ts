@@ -1,16 +1,20 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import type { RestEnv } from '../adapter.ts';
+import type { RestContext, RestEnv } from '../adapter.ts';
 
 const jsonType = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
+
+/** Whether a request says that it has a body (RFC 9112 §6). */
+export function hasBody(c: RestContext): boolean {
+  const length = c.req.header('content-length');
+  return c.req.header('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
+}
 
 /**
  * Refuses a body that is not declared as JSON: an optional one would otherwise be passed over in silence, and a
  * foreign page's form can post text without asking (design §5, "Cookies").
  */
 export const requireJson: MiddlewareHandler<RestEnv> = async (c, next) => {
-  const length = c.req.header('content-length');
-  const hasBody = c.req.header('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
-  if (hasBody && !jsonType.test(c.req.header('content-type') ?? '')) throw new HTTPException(400);
+  if (hasBody(c) && !jsonType.test(c.req.header('content-type') ?? '')) throw new HTTPException(400);
   await next();
 };

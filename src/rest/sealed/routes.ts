@@ -13,7 +13,7 @@ import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
 import { serviceContext } from '../adapter.ts';
 import { rateLimit } from '../middleware/rate-limit.ts';
-import { createRouter, failuresOf, jsonAnswer, jsonBody, limitedForAll } from '../route.ts';
+import { createRouter, failuresOf, jsonAnswer, jsonBody, openContract } from '../route.ts';
 import { sealedAnswerSchema } from '../schemas.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
@@ -28,7 +28,7 @@ const alwaysPossible = [
 ] as const;
 
 const sessionInitRoute = createRoute({
-  ...limitedForAll('session'),
+  ...openContract('session'),
   operationId: 'initSession',
   method: 'post',
   path: '/session/init',
@@ -131,7 +131,7 @@ for (const route of routes) {
 
 function sealedContract({ path, operationId, limit, summary, inner, codes }: SealedRoute) {
   return createRoute({
-    ...limitedForAll(limit),
+    ...openContract(limit),
     method: 'post',
     path,
     operationId,
