@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { schema } from '../../src/graphql/schema.ts';
 import { randomIp } from '../setup/api-client.ts';
 import type { GraphqlAnswer } from '../setup/graphql-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { rootFields } from './documents.ts';
 import { CreateLicensesDocument, LoginDocument, MeDocument, RegisterDocument } from './generated/graphql.ts';
+import { pairs } from './pairs.ts';
 import { createGraphqlWorld, expectRefused, visitor } from './support.ts';
 
 let server: TestServer;
@@ -127,6 +132,151 @@ describe('the licenseCreate bucket', () => {
     expect((await graphql.api.post('/api/v1/licenses/create', mint)).status).toBe(429);
     expect(await server.deps.services.database.prisma.license.count({ where: { applicationId } })).toBe(30);
   });
+});
+
+describe('the blindCreate bucket', () => {
+  test('is one for GraphQL and REST, and stores nothing beyond the limit', async () => {
+    const { graphql, createApplication } = await createGraphqlWorld(server);
+    const { id: applicationId } = await createApplication();
+    const blind = () => ({
+      applicationId,
+      keys: [
+        {
+          licenseKeyHash: randomBytes(32).toString('hex'),
+          licenseKeyPrefix: 'BLIND',
+          durationSeconds: 0,
+        },
+      ],
+    });
+    const aliases = Array.from({ length: 28 }, (_, index) => index);
+    const document = `mutation (${aliases.map((index) => `$i${index}: CreateBlindLicensesInput!`).join(' ')}) {
+      ${aliases.map((index) => `m${index}: createBlindLicenses(input: $i${index}) { keys { id } }`).join('\n')}
+    }`;
+    const variables = Object.fromEntries(aliases.map((index) => [`i${index}`, blind()]));
+    expect((await graphql.ask(document, variables)).errors).toEqual([]);
+    expect((await graphql.api.post('/api/v1/licenses/create-blind', blind())).status).toBe(201);
+    const one =
+      'mutation ($input: CreateBlindLicensesInput!) { createBlindLicenses(input: $input) { keys { id } } }';
+    expect((await graphql.ask(one, { input: blind() })).errors).toEqual([]);
+    const over = await graphql.ask(one, { input: blind() });
+    expectRefused(over, 'RATE_LIMITED');
+    expect(over.data).toEqual({ createBlindLicenses: null });
+    expect((await graphql.api.post('/api/v1/licenses/create-blind', blind())).status).toBe(429);
+    expect(await server.deps.services.database.prisma.license.count({ where: { applicationId } })).toBe(30);
+    // Keys that the service makes have a bucket of their own.
+    const mint = { applicationId, amount: 1, durationSeconds: 0 };
+    expect((await graphql.request(CreateLicensesDocument, { input: mint })).errors).toEqual([]);
+  });
+});
+
+describe('the accountSensitive bucket', () => {
+  const wrong = 'not the password';
+  const vault = { vaultSaltB64: 'A'.repeat(24), vaultCheckB64: 'A'.repeat(24) };
+  /** Each field on it, with the route of REST that draws on it too. A wrong password costs a point as well. */
+  const operations = [
+    {
+      field: 'setKeyCreationMode(input: { mode: private, password: "not the password" }) { account { id } }',
+      route: ['POST', '/account/mode', { mode: 'private', password: wrong }],
+    },
+    {
+      field: `setVault(input: { vaultSaltB64: "${vault.vaultSaltB64}", vaultCheckB64: "${vault.vaultCheckB64}",
+        password: "not the password" }) { account { id } }`,
+      route: ['POST', '/account/vault', { ...vault, password: wrong }],
+    },
+    {
+      field: 'updateProfile(input: { name: "Grace", password: "not the password" }) { developer { id } }',
+      route: ['PATCH', '/account/profile', { name: 'Grace', password: wrong }],
+    },
+    {
+      field:
+        'deleteAccount(input: { confirm: "DELETE", password: "not the password" }) { deletedDeveloperId }',
+      route: ['POST', '/account/delete', { confirm: 'DELETE', password: wrong }],
+    },
+    { field: 'accountExport', route: ['GET', '/account/export', undefined] },
+  ] as const;
+  const documentOf = (field: string, amount: number) => {
+    const aliases = Array.from({ length: amount }, (_, index) => `a${index}: ${field}`);
+    return `${field === 'accountExport' ? 'query' : 'mutation'} { ${aliases.join('\n')} }`;
+  };
+
+  test('is one for its five fields and the five routes of REST: twenty, and no more', async () => {
+    const { graphql, client, developer } = await createGraphqlWorld(server);
+    for (const { field, route } of operations) {
+      const [method, path, body] = route;
+      for (const code of (await graphql.ask(documentOf(field, 3))).codes)
+        expect(code).toBe('INVALID_CREDENTIALS');
+      expect((await client.send(method, `/api/v1${path}`, body)).status).toBe(body === undefined ? 200 : 401);
+    }
+    for (const { field, route } of operations) {
+      const [method, path, body] = route;
+      expectRefused(await graphql.ask(documentOf(field, 1)), 'RATE_LIMITED');
+      expect((await client.send(method, `/api/v1${path}`, body)).status).toBe(429);
+    }
+    // The right password makes no difference, and what is not limited goes on.
+    const right = `mutation { setKeyCreationMode(input: { mode: private, password: "${developer.password}" }) { account { id } } }`;
+    expectRefused(await graphql.ask(right), 'RATE_LIMITED');
+    expect((await graphql.ask('{ me { keyCreationMode } }')).data).toEqual({
+      me: { keyCreationMode: 'default' },
+    });
+  });
+
+  test.each(operations)('gives one point to every alias: $field', async ({ field }) => {
+    const { graphql } = await createGraphqlWorld(server);
+    // Five exports are the most that one document may ask for.
+    const amount = field === 'accountExport' ? 4 : 21;
+    const answers = [];
+    for (let sent = 0; sent < 21; sent += amount) answers.push(await graphql.ask(documentOf(field, amount)));
+    const codes = answers.flatMap((answer) => answer.codes);
+    const limited = codes.filter((code) => code === 'RATE_LIMITED');
+    expect(limited).toHaveLength(answers.length * amount - 20);
+    expect(new Set(codes)).toEqual(
+      new Set(field === 'accountExport' ? ['RATE_LIMITED'] : ['INVALID_CREDENTIALS', 'RATE_LIMITED']),
+    );
+  });
+});
+
+test('the fields that are limited are those whose routes are, on the same buckets', () => {
+  const operations = z
+    .object({
+      paths: z.record(
+        z.string(),
+        z.record(
+          z.string(),
+          z.looseObject({
+            operationId: z.string(),
+            'x-rate-limit': z.object({ name: z.string(), requests: z.int() }).optional(),
+          }),
+        ),
+      ),
+    })
+    .parse(JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
+  const limits = new Map(
+    Object.values(operations.paths).flatMap((path) =>
+      Object.values(path).map((operation) => [operation.operationId, operation['x-rate-limit']?.name]),
+    ),
+  );
+  for (const { rest, graphql } of pairs) {
+    const [typeName = '', fieldName = ''] = graphql.split('.');
+    const type = schema.getType(typeName);
+    const field = type && 'getFields' in type ? type.getFields()[fieldName] : undefined;
+    expect(field?.extensions.rateLimitName, `${rest} and ${graphql}`).toBe(limits.get(rest));
+  }
+  const limited = [...rootFields.keys()].filter((name) => {
+    const [typeName = '', fieldName = ''] = name.split('.');
+    const type = schema.getType(typeName);
+    return type && 'getFields' in type && type.getFields()[fieldName]?.extensions.rateLimitName !== undefined;
+  });
+  expect(limited.sort()).toEqual([
+    'Mutation.createBlindLicenses',
+    'Mutation.createLicenses',
+    'Mutation.deleteAccount',
+    'Mutation.login',
+    'Mutation.register',
+    'Mutation.setKeyCreationMode',
+    'Mutation.setVault',
+    'Mutation.updateProfile',
+    'Query.accountExport',
+  ]);
 });
 
 describe('failed bearer attempts', () => {

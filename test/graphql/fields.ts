@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import type { Ids } from './furnished.ts';
+
+/** A field at the root of the schema, and how to ask for it. */
+export interface RootField {
+  readonly field: string;
+  /** Variables that succeed for whoever has these ids and this password. */
+  readonly variables: (ids: Ids, password: string) => Record<string, unknown>;
+  /** The ids that it names, and the code for one that names nothing. */
+  readonly ids?: readonly (readonly [keyof Ids, string])[];
+  /** What it names is gone afterwards, or not as it was: it succeeds once. */
+  readonly once?: true;
+  /** Anyone may ask. */
+  readonly isOpen?: true;
+}
+
+const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
+const application = ['application', 'APP_NOT_FOUND'] as const;
+const license = ['license', 'LICENSE_NOT_FOUND'] as const;
+const user = ['user', 'USER_NOT_FOUND'] as const;
+
+/** Every query, mutation and subscription. */
+export const fields: readonly RootField[] = [
+  { field: 'Query.me', variables: () => ({}) },
+  { field: 'Query.metrics', variables: () => ({}) },
+  { field: 'Query.accountExport', variables: () => ({}) },
+  { field: 'Query.application', ids: [application], variables: (ids) => ({ id: ids.application }) },
+  { field: 'Query.license', ids: [license], variables: (ids) => ({ id: ids.license }) },
+  { field: 'Query.endUser', ids: [user], variables: (ids) => ({ id: ids.user }) },
+  {
+    field: 'Query.endUserExport',
+    ids: [application],
+    variables: (ids) => ({ applicationId: ids.application }),
+  },
+  {
+    field: 'Mutation.register',
+    isOpen: true,
+    variables: (_ids, password) => ({
+      input: { email: `${randomBytes(8).toString('hex')}@example.com`, name: 'Ada', password },
+    }),
+  },
+  {
+    field: 'Mutation.login',
+    isOpen: true,
+    variables: (_ids, password) => ({ input: { email: 'nobody@example.com', password } }),
+  },
+  { field: 'Mutation.logout', isOpen: true, variables: () => ({}) },
+  { field: 'Mutation.createApplication', variables: () => ({ input: { name: 'Another' } }) },
+  {
+    field: 'Mutation.updateApplicationSettings',
+    ids: [application],
+    variables: (ids) => ({ input: { id: ids.application, version: '2' } }),
+  },
+  {
+    field: 'Mutation.deleteApplication',
+    once: true,
+    ids: [application],
+    variables: (ids) => ({ input: { id: ids.application } }),
+  },
+  {
+    field: 'Mutation.createLicenses',
+    ids: [application],
+    variables: (ids) => ({ input: { applicationId: ids.application, amount: 2, durationSeconds: 60 } }),
+  },
+  {
+    field: 'Mutation.createBlindLicenses',
+    ids: [application],
+    variables: (ids) => ({
+      input: {
+        applicationId: ids.application,
+        keys: [
+          {
+            licenseKeyHash: randomBytes(32).toString('hex'),
+            licenseKeyPrefix: 'BLIND',
+            durationSeconds: 0,
+            noteCiphertextB64: base64(48),
+          },
+        ],
+      },
+    }),
+  },
+  {
+    field: 'Mutation.extendLicenses',
+    ids: [application],
+    variables: (ids) => ({ input: { applicationId: ids.application, seconds: 60 } }),
+  },
+  {
+    field: 'Mutation.banLicense',
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, scope: 'hwid' } }),
+  },
+  {
+    field: 'Mutation.setLicenseTier',
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, subscriptionTier: 3 } }),
+  },
+  {
+    field: 'Mutation.resetLicenseHwid',
+    once: true,
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license } }),
+  },
+  {
+    field: 'Mutation.deleteLicense',
+    once: true,
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license } }),
+  },
+  {
+    field: 'Mutation.createEndUser',
+    ids: [application],
+    variables: (ids) => ({
+      input: {
+        applicationId: ids.application,
+        username: `another.${randomBytes(4).toString('hex')}`,
+        password: 'a user password',
+      },
+    }),
+  },
+  {
+    field: 'Mutation.deleteEndUser',
+    once: true,
+    ids: [application, user],
+    variables: (ids) => ({ input: { applicationId: ids.application, userId: ids.user } }),
+  },
+  {
+    field: 'Mutation.resetEndUserHwid',
+    once: true,
+    ids: [application, user],
+    variables: (ids) => ({ input: { applicationId: ids.application, userId: ids.user } }),
+  },
+  {
+    field: 'Mutation.deleteBan',
+    once: true,
+    ids: [application, ['ban', 'BAN_NOT_FOUND']],
+    variables: (ids) => ({ input: { applicationId: ids.application, banId: ids.ban } }),
+  },
+  { field: 'Mutation.createApiKey', variables: () => ({ input: { name: 'another' } }) },
+  {
+    field: 'Mutation.revokeApiKey',
+    ids: [['key', 'API_KEY_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.key } }),
+  },
+  { field: 'Mutation.setLicenseMask', variables: () => ({ input: { mask: 'NEW-XXXXXXXXXXXXX' } }) },
+  {
+    field: 'Mutation.setKeyCreationMode',
+    variables: (_ids, password) => ({ input: { mode: 'private', password } }),
+  },
+  {
+    field: 'Mutation.setVault',
+    variables: (_ids, password) => ({
+      input: { vaultSaltB64: base64(16), vaultCheckB64: base64(32), password },
+    }),
+  },
+  {
+    field: 'Mutation.updateProfile',
+    variables: (_ids, password) => ({ input: { name: 'Grace', password } }),
+  },
+  {
+    field: 'Mutation.deleteAccount',
+    once: true,
+    variables: (_ids, password) => ({ input: { confirm: 'DELETE', password } }),
+  },
+  {
+    field: 'Subscription.securityLog',
+    ids: [application],
+    variables: (ids) => ({ applicationId: ids.application, after: '00000000-0000-7000-8000-000000000000' }),
+  },
+];
+
+/** The fields that are answered once: all but the subscriptions. */
+export const answeredOnce = fields.filter(({ field }) => !field.startsWith('Subscription.'));
+
+/** Those that only a developer may ask for. */
+export const closedFields = answeredOnce.filter(({ isOpen }) => isOpen !== true);
