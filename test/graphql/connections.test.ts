@@ -381,3 +381,62 @@ describe('statements', () => {
     expect(JSON.stringify(answer.data).match(/"id"/g)).toHaveLength(16_660);
   });
 });
+
+describe('what is selected of a list', () => {
+  test('is read whole, wherever in the document it is asked for', async () => {
+    const application = await world.createApplication();
+    const { id } = await application.mintOne({ note: 'for Bob' });
+    const answer = await world.graphql.ask(
+      `query ($id: ID!, $yes: Boolean!, $no: Boolean!) { application(id: $id) { licenses {
+        edges { cursor same: node { keyPrefix } }
+        edges { node { noteCiphertextB64 } same: node { note } }
+        renamed: edges { node { id } }
+        again: edges { other: node { hwid noteCiphertextB64 } }
+        ...More
+        ... on LicenseConnection { totalCount edges { late: node { application { name } } } }
+      } log: securityLog { renamed: edges { other: node { metadata @include(if: $yes) event @skip(if: $no) } } } } }
+      fragment More on LicenseConnection { edges { node { ...Note } } }
+      fragment Note on License { users { totalCount } updatedAt @include(if: $no) }`,
+      { id: application.id, yes: true, no: false },
+    );
+    expect(answer.errors).toEqual([]);
+    expect(answer.data).toEqual({
+      application: {
+        licenses: {
+          edges: [
+            {
+              cursor: cursorOf(id),
+              same: { keyPrefix: expect.any(String), note: 'for Bob' },
+              node: { noteCiphertextB64: null, users: { totalCount: 0 } },
+              late: { application: { name: 'Photo Lab' } },
+            },
+          ],
+          renamed: [{ node: { id } }],
+          again: [{ other: { hwid: null, noteCiphertextB64: null } }],
+          totalCount: 1,
+        },
+        log: {
+          renamed: [
+            { other: { event: 'licenses_created', metadata: expect.objectContaining({ amount: 1 }) } },
+            { other: { event: 'application_created', metadata: expect.any(Object) } },
+          ],
+        },
+      },
+    });
+  });
+
+  test('can differ between lists of one application in one document', async () => {
+    const { applicationId, ids } = await seed(3);
+    const answer = await world.graphql.ask(
+      `query ($id: ID!) {
+        one: application(id: $id) { newest: licenses(first: 1) { edges { node { id } } } all: licenses { totalCount } }
+        two: application(id: $id) { newest: licenses(last: 1) { edges { node { id note } } } }
+      }`,
+      { id: applicationId },
+    );
+    expect(answer.data).toEqual({
+      one: { newest: { edges: [{ node: { id: ids[0] } }] }, all: { totalCount: 3 } },
+      two: { newest: { edges: [{ node: { id: ids[2], note: null } }] } },
+    });
+  });
+});
