@@ -4,9 +4,9 @@ import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
-/** A list that is read as far as the document asks: its rows, its count, or both. */
+/** A list that is read as far as the document asks: its rows, or none of them; and its count. */
 export interface Connection<Row extends ListRow> {
-  page(): Promise<Sliced<Row>>;
+  readonly page: Sliced<Row>;
   totalCount(): Promise<number>;
 }
 
@@ -56,14 +56,14 @@ export function connectionType<Row extends ListRow>(
         type: [edge],
         description: `The ${things} of this stretch.`,
         complexity: free,
-        resolve: async (connection) => [...(await connection.page()).rows],
+        resolve: ({ page }) => [...page.rows],
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
         description: 'Where this stretch begins and ends, and what lies on either side.',
         // It stands beside the rows, not in each.
         complexity: { field: 1, multiplier: 0 },
-        resolve: async (connection) => pageInfo(await connection.page()),
+        resolve: ({ page }) => pageInfo(page),
       }),
       totalCount: t.int({
         description: `How many ${things} there are in the whole list, counted when it is asked for.`,

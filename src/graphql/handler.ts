@@ -4,6 +4,7 @@ import type { ServiceEnvironment } from '../services/context.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
+import { keepDocuments } from './kept-documents.ts';
 import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
@@ -48,9 +49,9 @@ export function createGraphqlHandler(
     // Yoga's own Response is one that neither Hono nor Node's fetch can take apart. Its own ReadableStream would be
     // copied into one that throws outside of any request, and ends the process, when a reader leaves an event stream.
     fetchAPI: { Response, ReadableStream },
-    // It keeps whole documents by the thousand, and saves half a millisecond on one of a dashboard's.
+    // It keeps whole documents by the thousand, anybody's. Ours are developers', and few.
     parserAndValidationCache: false,
-    plugins: [requestParser, refuseLargeQueries, requireEventStream, errorCodes],
+    plugins: [requestParser, keepDocuments(), refuseLargeQueries, requireEventStream, errorCodes],
   });
   return async (request, context) => unbuffered(await yoga.fetch(request, context));
 }

@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { z } from 'zod';
 import type { ListRow, ListSource } from '../services/list-source.ts';
@@ -6,6 +5,7 @@ import { type Sliced, sliceInput } from '../services/slice.ts';
 import type { Connection } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { parseInput } from './input.ts';
+import { selectedColumns, selectedFields } from './selected-columns.ts';
 import { createSiblings } from './siblings.ts';
 
 /** The arguments of a list field, as a document gives them. */
@@ -38,21 +38,22 @@ export function listResolver<Row extends ListRow, FilterSchema extends z.ZodType
     { q, filter: conditions, ...range }: ListArguments,
     context: GraphqlContext,
     info: GraphQLResolveInfo,
-  ): Connection<Row> => {
+  ): Connection<Row> | Promise<Connection<Row>> => {
     const group = siblings(context, info, id, () => {
       const ctx = context.service;
       const slice = parseInput(sliceInput, range);
       const filter = parseInput(filterSchema, { q, ...conditions });
-      const { select } = queryFromInfo({ context, info, path: ['edges', 'node'], select: { id: true } });
-      const columns = Object.keys(select);
+      const columns = selectedColumns(info, source.table, ['edges', 'node']);
       return {
         pages: (parentIds) => source.slices<Row>({ ctx, parentIds, slice, filter, columns }),
         counts: (parentIds) => source.counts({ ctx, parentIds, filter }),
       };
     });
-    return {
-      page: async () => (await group.load('pages')).get(id) ?? nothing,
-      totalCount: async () => (await group.load('counts')).get(id) ?? 0,
-    };
+    const asked = selectedFields(info);
+    const totalCount = async () => (await group.load('counts')).get(id) ?? 0;
+    // Asked for at once, beside the rows; whoever reads it is told of a failure.
+    if (asked.has('totalCount')) group.load('counts').catch(() => undefined);
+    if (!asked.has('edges') && !asked.has('pageInfo')) return { page: nothing, totalCount };
+    return group.load('pages').then((pages) => ({ page: pages.get(id) ?? nothing, totalCount }));
   };
 }

@@ -1,9 +1,10 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ServiceError } from '../services/errors.ts';
 import { findOwnRows } from '../services/find-own-rows.ts';
 import type { ListRow, ListTable } from '../services/list-source.ts';
 import type { GraphqlContext } from './context.ts';
+import { readRows } from './read-rows.ts';
+import { selectedColumns } from './selected-columns.ts';
 import { createSiblings } from './siblings.ts';
 
 /**
@@ -12,20 +13,27 @@ import { createSiblings } from './siblings.ts';
  */
 export function toOne<Row extends ListRow>(table: ListTable) {
   const siblings = createSiblings<{ rows: ReadonlyMap<string, Row> }>();
-  return async (
-    id: string | null,
-    context: GraphqlContext,
-    info: GraphQLResolveInfo,
-  ): Promise<Row | null> => {
-    if (id === null) return null;
+  const read = readRows<Row>(table);
+  const load = async (id: string, context: GraphqlContext, info: GraphQLResolveInfo): Promise<Row | null> => {
     const group = siblings(context, info, id, () => {
-      const { select } = queryFromInfo({ context, info, select: { id: true } });
-      const columns = Object.keys(select);
-      return { rows: (ids) => findOwnRows<Row>({ ctx: context.service, table, ids, columns }) };
+      const columns = selectedColumns(info, table);
+      return {
+        rows: async (ids) => {
+          const rows = await findOwnRows<Row>({ ctx: context.service, table, ids, columns });
+          read.note(rows.values(), columns, context, info);
+          return rows;
+        },
+      };
     });
     return (await group.load('rows')).get(id) ?? null;
   };
+  return (id: string | null, context: GraphqlContext, info: GraphQLResolveInfo): MaybePromise<Row | null> => {
+    if (id === null) return null;
+    return read.find(id, selectedColumns(info, table), context, info) ?? load(id, context, info);
+  };
 }
+
+type MaybePromise<Value> = Value | Promise<Value>;
 
 /**
  * The same, for a relation that always leads to a row.
@@ -33,9 +41,12 @@ export function toOne<Row extends ListRow>(table: ListTable) {
  */
 export function toExactlyOne<Row extends ListRow>(table: ListTable, notFound: () => ServiceError) {
   const find = toOne<Row>(table);
-  return async (id: string, context: GraphqlContext, info: GraphQLResolveInfo): Promise<Row> => {
-    const row = await find(id, context, info);
+  const orThrow = (row: Row | null): Row => {
     if (row === null) throw notFound();
     return row;
+  };
+  return (id: string, context: GraphqlContext, info: GraphQLResolveInfo): MaybePromise<Row> => {
+    const found = find(id, context, info);
+    return found instanceof Promise ? found.then(orThrow) : orThrow(found);
   };
 }

@@ -25,6 +25,7 @@ export interface ListQuery<Filter> {
 
 /** Rows that belong to parents of one kind, newest first: an application's licenses, a license's users. */
 export interface ListSource<Filter> {
+  readonly table: ListTable;
   /**
    * The same slice of the rows of each parent, with these columns beside the id, in one statement: however many
    * parents there are and however long their lists, as the keyset is an index's.
@@ -57,6 +58,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
   const id = Prisma.raw(`${table.name}.id`);
   const parentColumn = Prisma.raw(`${table.name}.${options.parentColumn}`);
   return {
+    table,
     async slices<Row extends ListRow>({
       ctx,
       parentIds,

@@ -1,5 +1,5 @@
 import type { ServiceContext } from './context.ts';
-import type { ListRow, ListSource, ListTable } from './list-source.ts';
+import type { ListRow, ListSource } from './list-source.ts';
 import { encodeCursor, type Page, type PageInput } from './page.ts';
 
 /**
@@ -8,7 +8,7 @@ import { encodeCursor, type Page, type PageInput } from './page.ts';
  */
 export async function readPage<Row extends ListRow>(
   ctx: ServiceContext,
-  { source, table }: { source: ListSource<{ q?: string | undefined }>; table: ListTable },
+  source: ListSource<{ q?: string | undefined }>,
   parentId: string,
   { limit, cursor, q }: PageInput,
 ): Promise<Page<Row>> {
@@ -17,7 +17,7 @@ export async function readPage<Row extends ListRow>(
     parentIds: [parentId],
     filter: { q },
     slice: { size: limit, backward: false, fromId: cursor ?? null },
-    columns: Object.keys(table.columns),
+    columns: Object.keys(source.table.columns),
   });
   const { rows = [], hasNextPage = false } = slices.get(parentId) ?? {};
   const last = rows.at(-1);

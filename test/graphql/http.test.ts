@@ -58,7 +58,7 @@ describe('status codes', () => {
     expectBadRequest(await world.graphql.ask('{ nope }'), 'GRAPHQL_VALIDATION_FAILED');
     expectBadRequest(await world.graphql.ask(''), 'GRAPHQL_PARSE_FAILED');
     expectBadRequest(readAnswer(await world.client.post('/graphql', {})), 'BAD_REQUEST', 400);
-    expectBadRequest(await world.graphql.ask('subscription { me }'), 'BAD_REQUEST');
+    expectBadRequest(await world.graphql.ask('subscription { me }'), 'GRAPHQL_VALIDATION_FAILED');
   });
 });
 

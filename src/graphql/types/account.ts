@@ -10,6 +10,7 @@ import { accountDeleted } from '../../services/transaction.ts';
 import { builder } from '../builder.ts';
 import { parseExactly, parseInput } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
+import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 import { Developer, keyCreationMode } from './developer.ts';
 
@@ -49,6 +50,7 @@ export const Account = builder.prismaObject('Developer', {
       resolve: ({ licenseMask }) => licenseMask,
     }),
     vault: t.field({
+      ...reads('vaultSaltB64', 'vaultCheckB64'),
       type: Vault,
       nullable: true,
       description: 'Of private mode; null until it is set up.',

@@ -10,6 +10,7 @@ import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 import { Account } from './account.ts';
 
@@ -35,6 +36,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
       resolve: ({ lastUsedAt }) => lastUsedAt,
     }),
     revoked: t.boolean({
+      ...reads('revokedAt'),
       description: 'Whether it works no more.',
       resolve: ({ revokedAt }) => revokedAt !== null,
     }),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
-import { findOwnApplication } from '../../services/application/find-own.ts';
 import { applicationsOfDevelopers, applicationTable } from '../../services/application/lists.ts';
 import {
   type MessageKey,
@@ -21,6 +20,7 @@ import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 
 const applicationStatus = builder.enumType('ApplicationStatus', {
@@ -62,12 +62,9 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   }),
 });
 
-/** The texts are read only when they are asked for: there can be many. */
-const { responseMessages: _, ...applicationColumns } = applicationSelect;
-
 export const Application = builder.prismaObject('Application', {
   description: 'A program that a developer sells.',
-  select: applicationColumns,
+  select: applicationSelect,
   fields: (t) => ({
     id: t.id({ description: 'UUID; clients embed it as appId.', resolve: ({ id }) => id }),
     name: t.string({ description: 'Its name.', resolve: ({ name }) => name }),
@@ -96,7 +93,6 @@ export const Application = builder.prismaObject('Application', {
       type: [ResponseMessage],
       description: 'Every text that clients are shown: the defaults under your own.',
       complexity: { field: 1, multiplier: Object.keys(messageKeys).length },
-      select: { responseMessages: true },
       resolve: ({ responseMessages }) =>
         Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({
           key: key as MessageKey,
@@ -104,6 +100,7 @@ export const Application = builder.prismaObject('Application', {
         })),
     }),
     publicKeyB64: t.string({
+      ...reads('publicKey'),
       description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
       resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
     }),
@@ -144,13 +141,12 @@ builder.prismaObjectField('Developer', 'applications', (t) =>
 );
 
 builder.queryField('application', (t) =>
-  t.prismaField({
+  t.field({
     type: Application,
     nullable: true,
     description: 'One of your applications. Null comes with an APP_NOT_FOUND error.',
     args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
-    resolve: (query, _parent, { id }, { service }) =>
-      findOwnApplication({ ctx: service, input: { id }, query }),
+    resolve: (_parent, { id }, context, info) => findApplication(id, context, info),
   }),
 );
 

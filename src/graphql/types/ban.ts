@@ -4,6 +4,7 @@ import { banFilter, bansOfApplications, bansOfLicenses } from '../../services/ba
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
 
@@ -28,11 +29,13 @@ export const Ban = builder.prismaObject('Ban', {
       resolve: ({ createdAt }) => createdAt,
     }),
     application: t.field({
+      ...reads('applicationId'),
       type: Application,
       description: 'The application whose clients are refused.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
     }),
     sourceLicense: t.field({
+      ...reads('sourceLicenseId'),
       type: License,
       nullable: true,
       description: 'The license whose ban caused this one; null once it is deleted.',

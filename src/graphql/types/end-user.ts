@@ -13,6 +13,7 @@ import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
@@ -32,6 +33,7 @@ export const EndUser = builder.prismaObject('EndUser', {
       resolve: ({ email }) => email,
     }),
     subscriptionTier: t.int({
+      ...reads('license'),
       nullable: true,
       description: 'Of the linked license; null without one.',
       resolve: ({ license }) => license?.subscriptionTier ?? null,
@@ -57,11 +59,13 @@ export const EndUser = builder.prismaObject('EndUser', {
       resolve: ({ updatedAt }) => updatedAt,
     }),
     application: t.field({
+      ...reads('applicationId'),
       type: Application,
       description: 'The application it is of.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
     }),
     license: t.field({
+      ...reads('licenseId'),
       type: License,
       nullable: true,
       description: 'The linked license; null when there is none.',

@@ -4,6 +4,7 @@ import { licenseSelect, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
 
@@ -17,12 +18,9 @@ const licenseStatus = builder.enumType('LicenseStatus', {
   } as const,
 });
 
-/** Encrypted notes are read only when they are asked for: they are by far the largest column. */
-const { noteCiphertextB64: _, ...licenseColumns } = licenseSelect;
-
 export const License = builder.prismaObject('License', {
   description: 'A license key of an application. The key itself is shown once, when it is minted.',
-  select: licenseColumns,
+  select: licenseSelect,
   fields: (t) => ({
     id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
     keyPrefix: t.string({
@@ -30,6 +28,7 @@ export const License = builder.prismaObject('License', {
       resolve: ({ keyPrefix }) => keyPrefix,
     }),
     status: t.field({
+      ...reads('status', 'expiresAt'),
       type: licenseStatus,
       description: 'Where it stands at this moment.',
       resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
@@ -69,10 +68,12 @@ export const License = builder.prismaObject('License', {
       description: 'Your note; null when there is none.',
       resolve: ({ note }) => note,
     }),
-    noteCiphertextB64: t.exposeString('noteCiphertextB64', {
+    noteCiphertextB64: t.string({
       nullable: true,
       description: 'In private mode: the note, encrypted in the browser; null when there is none.',
+      // By far the largest column.
       complexity: 10,
+      resolve: ({ noteCiphertextB64 }) => noteCiphertextB64,
     }),
     createdAt: t.field({
       type: 'DateTime',
@@ -85,6 +86,7 @@ export const License = builder.prismaObject('License', {
       resolve: ({ updatedAt }) => updatedAt,
     }),
     application: t.field({
+      ...reads('applicationId'),
       type: Application,
       description: 'The application it is for.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),

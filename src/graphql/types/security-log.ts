@@ -9,6 +9,7 @@ import {
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listResolver } from '../list.ts';
+import { reads } from '../selected-columns.ts';
 import { Account } from './account.ts';
 import { Application, findApplication } from './application.ts';
 import { EndUser, findEndUser } from './end-user.ts';
@@ -52,12 +53,9 @@ export const securityEvent = builder.enumType('SecurityEvent', {
   } as const satisfies Record<SecurityEvent, object>,
 });
 
-/** Metadata is read only when it is asked for. */
-const { metadata: _, ...entryColumns } = securityLogSelect;
-
 export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
   description: 'Something that happened. It never holds a license key, a password or a token.',
-  select: entryColumns,
+  select: securityLogSelect,
   fields: (t) => ({
     id: t.id({
       description: 'UUID, the same as in REST; entries are in the order of their ids.',
@@ -106,7 +104,6 @@ export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
     metadata: t.field({
       type: 'JSONObject',
       description: 'What else there is to say, by the kind of event.',
-      select: { metadata: true },
       resolve: ({ metadata }) => (typeof metadata === 'object' && metadata !== null ? metadata : {}),
     }),
     createdAt: t.field({
@@ -115,6 +112,7 @@ export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
       resolve: ({ createdAt }) => createdAt,
     }),
     application: t.field({
+      ...reads('applicationId'),
       type: Application,
       nullable: true,
       description: 'The application it is about; null when it is about the account.',
@@ -122,12 +120,14 @@ export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
         applicationId === null ? null : findApplication(applicationId, context, info),
     }),
     license: t.field({
+      ...reads('licenseId'),
       type: License,
       nullable: true,
       description: 'The license it is about; null when it is about none, or that is gone.',
       resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
     }),
     user: t.field({
+      ...reads('userId'),
       type: EndUser,
       nullable: true,
       description: 'The end user it is about; null when it is about none, or the account is gone.',

@@ -3,7 +3,7 @@ import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
-import { endUserTable, usersOfApplications } from './lists.ts';
+import { usersOfApplications } from './lists.ts';
 import { type EndUserRow, type EndUserView, endUserView } from './view.ts';
 
 /**
@@ -19,7 +19,11 @@ export async function listEndUsers({
   input: { applicationId: string; page: z.output<typeof pageInput> };
 }): Promise<Page<EndUserView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const list = { source: usersOfApplications, table: endUserTable };
-  const { items, nextCursor } = await readPage<EndUserRow>(ctx, list, applicationId, input.page);
+  const { items, nextCursor } = await readPage<EndUserRow>(
+    ctx,
+    usersOfApplications,
+    applicationId,
+    input.page,
+  );
   return { items: items.map(endUserView), nextCursor };
 }

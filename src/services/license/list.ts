@@ -3,7 +3,7 @@ import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
-import { licensesOfApplications, licenseTable } from './lists.ts';
+import { licensesOfApplications } from './lists.ts';
 import { type LicenseRow, type LicenseView, licenseView } from './view.ts';
 
 /**
@@ -19,8 +19,12 @@ export async function listLicenses({
   input: { applicationId: string; page: z.output<typeof pageInput> };
 }): Promise<Page<LicenseView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const list = { source: licensesOfApplications, table: licenseTable };
-  const { items, nextCursor } = await readPage<LicenseRow>(ctx, list, applicationId, input.page);
+  const { items, nextCursor } = await readPage<LicenseRow>(
+    ctx,
+    licensesOfApplications,
+    applicationId,
+    input.page,
+  );
   const now = new Date(ctx.env.clock.now());
   return { items: items.map((row) => licenseView(row, now)), nextCursor };
 }

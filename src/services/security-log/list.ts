@@ -4,7 +4,7 @@ import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
-import { logOfApplications, securityLogTable } from './lists.ts';
+import { logOfApplications } from './lists.ts';
 
 /** What its owner is shown of an entry. */
 export const securityLogSelect = {
@@ -36,6 +36,5 @@ export async function listSecurityLog({
   input: { applicationId: string; page: z.output<typeof pageInput> };
 }): Promise<Page<SecurityLogView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const list = { source: logOfApplications, table: securityLogTable };
-  return readPage<SecurityLogView>(ctx, list, applicationId, input.page);
+  return readPage<SecurityLogView>(ctx, logOfApplications, applicationId, input.page);
 }
