@@ -2,14 +2,13 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
+  getOperationAST,
   type SourceLocation,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+import { isCompilable } from './compilable.ts';
 import type { GraphqlContext } from './context.ts';
 
 /** What is kept of documents. Parsed, one takes some fifty times the memory of its text; compiled, as much again. */
@@ -70,12 +69,10 @@ export function keepDocuments(): Plugin<GraphqlContext> {
       if (entry === undefined) return;
       entry.uses += 1;
       if (entry.uses < compiledFromUse) return;
-      const query = onlyQueryOf(document);
-      // Another name than its own is an error, which the executor tells.
-      if (query === null || (operationName ?? query.name?.value) !== query.name?.value) return;
       if (entry.compiled === undefined) entry.compiled = compile(schema, document);
       const { compiled } = entry;
-      if (compiled === null) return;
+      // A name that is not the operation's own is an error, which the executor tells.
+      if (compiled === null || !getOperationAST(document, operationName)) return;
       setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
         withPlaces(await compiled.query(rootValue, contextValue, variableValues), document),
       );
@@ -100,19 +97,8 @@ function withPlaces(result: ExecutionResult, { loc }: DocumentNode): ExecutionRe
 
 const isOfDeveloper = ({ service }: GraphqlContext): boolean => service.actor.type === 'developer';
 
-/**
- * The query of a document that is one query and can be compiled; null for others. Mutations are carried out one after
- * the other, and rarely the same.
- */
-function onlyQueryOf({ definitions, loc }: DocumentNode): OperationDefinitionNode | null {
-  const [operation, ...others] = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) return null;
-  // Compiled answers are plain objects, in which this name is no member like another.
-  const isPlain = loc?.source.body.includes('__proto__') === false;
-  return isPlain && operation.operation === OperationTypeNode.QUERY ? operation : null;
-}
-
 function compile(schema: GraphQLSchema, document: DocumentNode): Compiled | null {
+  if (!isCompilable(document)) return null;
   const compiled = compileQuery(schema, document);
   return isCompiledQuery(compiled) ? compiled : null;
 }
