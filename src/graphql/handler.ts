@@ -10,21 +10,40 @@ import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
 import { schema } from './schema.ts';
 
-const firstQuery = `# Welcome to Latchkey. Log in first, then look around:
+const firstQuery = `# Welcome to Latchkey: your applications, their newest
+# licenses, and what happened last.
+#
+# UNAUTHENTICATED? Log in first: run this in a new
+# tab (+), without the #, and come back.
 #
 #   mutation {
-#     login(input: { email: "you@example.com", password: "…" }) {
+#     login(input: { email: "…", password: "…" }) {
 #       developer { name }
 #     }
 #   }
+#
+# The book at the top left explains every field.
 
-query Me {
+query Overview {
   me {
     name
     email
-    applications(first: 10) {
+    applications(first: 5) {
       totalCount
-      edges { node { id name version status } }
+      edges {
+        node {
+          id
+          name
+          status
+          licenses(first: 5) {
+            totalCount
+            edges { node { keyPrefix status } }
+          }
+          securityLog(first: 5) {
+            edges { node { createdAt event code } }
+          }
+        }
+      }
     }
   }
 }
