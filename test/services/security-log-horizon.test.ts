@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMemoryStore } from '../../src/ephemeral/memory.ts';
@@ -202,6 +203,25 @@ describe('what instances tell each other', () => {
     await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a'])));
     here.news.tell(['b']);
     await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a', 'b'])));
+  });
+
+  test('does not wait here for those elsewhere, who are told the rest together', async () => {
+    const store = sharedStore();
+    const redis = new EventEmitter();
+    const publish = vi
+      .spyOn(store, 'publish')
+      .mockImplementationOnce(async () => void (await once(redis, 'answer')));
+    const [here, there] = [join(store), join(store)];
+    for (const name of ['a', 'b', 'c']) {
+      here.news.tell([name]);
+      await vi.waitFor(() => expect(here.heard()).toContain(name));
+    }
+    here.news.doubt('developer');
+    await vi.waitFor(() => expect(here.doubted).toContainEqual(new Set(['developer'])));
+    expect(publish).toHaveBeenCalledTimes(1);
+    redis.emit('answer');
+    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['b', 'c'])));
+    expect(publish).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -61,9 +61,10 @@ export function createSecurityLogNews({
 }: SecurityLogNewsOptions): SecurityLogNews {
   const self = randomUUID();
   const others = new Map<string, { readonly holds: readonly Hold[]; readonly until: number }>();
-  let applications = new Set<string>();
-  let developers = new Set<string>();
+  const here = { applications: new Set<string>(), developers: new Set<string>() };
+  const elsewhere = { applications: new Set<string>(), developers: new Set<string>() };
   let scheduled = false;
+  let publishing = false;
   let announced = false;
 
   const publish = async (content: Omit<Message, 'from'>): Promise<void> => {
@@ -76,16 +77,20 @@ export function createSecurityLogNews({
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    setImmediate(() => void flush());
+    setImmediate(() => {
+      scheduled = false;
+      listener.applications(take(here.applications));
+      listener.developers(take(here.developers));
+      if (store.shared) void publishAll();
+    });
   }
 
-  async function flush(): Promise<void> {
-    const [named, doubted] = [applications, developers];
-    applications = new Set();
-    developers = new Set();
-    listener.applications(named);
-    listener.developers(doubted);
-    if (store.shared) {
+  /** One message at a time. What comes while Redis is slow goes with the next, and followers here do not wait for it. */
+  async function publishAll(): Promise<void> {
+    if (publishing) return;
+    publishing = true;
+    while (elsewhere.applications.size + elsewhere.developers.size > 0) {
+      const [named, doubted] = [take(elsewhere.applications), take(elsewhere.developers)];
       const many = named.size + doubted.size > mostNames;
       await publish({
         applications: many ? 'all' : [...named],
@@ -94,8 +99,7 @@ export function createSecurityLogNews({
         holds: late(),
       });
     }
-    scheduled = false;
-    if (applications.size + developers.size > 0) schedule();
+    publishing = false;
   }
 
   /** The entries of this instance that take longer than others wait for by themselves, by the clock of the ids. */
@@ -140,11 +144,15 @@ export function createSecurityLogNews({
 
   return {
     tell(ids) {
-      for (const id of ids) applications.add(id);
-      if (applications.size > 0) schedule();
+      for (const id of ids) {
+        here.applications.add(id);
+        elsewhere.applications.add(id);
+      }
+      if (here.applications.size > 0) schedule();
     },
     doubt(developerId) {
-      developers.add(developerId);
+      here.developers.add(developerId);
+      elsewhere.developers.add(developerId);
       schedule();
     },
     *heldElsewhere() {
@@ -156,6 +164,13 @@ export function createSecurityLogNews({
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** Empties a set, and answers what was in it. */
+function take(names: Set<string>): ReadonlySet<string> {
+  const taken = new Set(names);
+  names.clear();
+  return taken;
 }
 
 function parse(text: string): Message | null {
