@@ -37,14 +37,13 @@ function createGroup<Loaded extends Record<string, unknown>>(
   close: () => void,
 ): Siblings<Loaded> {
   const parentIds = new Set<string>();
+  // Also when nothing is loaded: a group that stayed open would be kept for as long as a subscription runs.
+  const closed = setImmediate().then(close);
   const loading: { [Name in keyof Loaded]?: Promise<Loaded[Name]> } = {};
   return {
     parentIds,
     load: (name) => {
-      loading[name] ??= setImmediate().then(() => {
-        close();
-        return loaders[name]([...parentIds]);
-      });
+      loading[name] ??= closed.then(() => loaders[name]([...parentIds]));
       return loading[name];
     },
   };
