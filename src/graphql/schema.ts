@@ -4,7 +4,6 @@ import { closeToNobody } from './closed-fields.ts';
 import './types/date-time.ts';
 import './types/developer.ts';
 import './types/application.ts';
-
 import './types/license.ts';
 import './types/license-create.ts';
 import './types/license-changes.ts';

@@ -6,7 +6,8 @@ import { type ListRow, type ListTable, run, selected } from './list-source.ts';
 
 /**
  * The rows with these ids that are the asking developer's own, with these columns, in one statement. Another
- * developer's are left out like those that do not exist, and like text that no id can be: an entry of the log can name the license of a stranger.
+ * developer's are left out like those that do not exist, and like text that no id can be: an entry of the log can name
+ * the license of a stranger.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function findOwnRows<Row extends ListRow>({

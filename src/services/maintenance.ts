@@ -39,8 +39,9 @@ export async function maintain({ database, clock, log, retentionDays }: Maintena
 }
 
 /**
- * Builds what indexes are missing now, and maintains the database every six hours. Several instances may do so at once. A failure is logged, and the next turn
- * makes up for it: partitions are weeks ahead, and a database that is opened makes them too.
+ * Builds what indexes are missing now, and maintains the database every six hours. Several instances may do so at
+ * once. A failure is logged, and the next turn makes up for it: partitions are weeks ahead, and a database that is
+ * opened makes them too. Indexes are built at a start alone.
  * @returns stops it, after the turn under way
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {

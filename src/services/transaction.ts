@@ -26,8 +26,9 @@ type Work<Result> = (transaction: Prisma.TransactionClient, touched: Touched) =>
 const doubtfulDelays = [1_000, 5_000];
 
 /**
- * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it touched before this settles, however it ends: a
- * commit whose acknowledgement is lost has changed the database all the same, and perhaps only in a moment.
+ * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it touched
+ * before this settles, however it ends: a commit whose acknowledgement is lost has changed the database all the same,
+ * and perhaps only in a moment.
  */
 export async function changeInTransaction<Result>(
   ctx: ServiceContext,

@@ -14,8 +14,8 @@ export interface LockedLicense {
 }
 
 /**
- * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as touched. Another developer's
- * is answered as one that does not exist.
+ * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as touched.
+ * Another developer's is answered as one that does not exist.
  * @throws {ServiceError} LICENSE_NOT_FOUND
  */
 export async function lockOwnLicense(
