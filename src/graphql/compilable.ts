@@ -9,7 +9,8 @@ import { BREAK, type DocumentNode, Kind, OperationTypeNode, visit } from 'graphq
  * - A directive. Conditions are noted at the fields of a fragment, and then hold wherever that is spread.
  * - A name with an underscore. Names are joined by it, and `a_b { c }` and `a { b_c }` become one; `__proto__` is no
  *   member like another; introspection is asked too rarely to be tried.
- * - A variable in a list: it may be null where its default was meant.
+ * - A variable in a list: it may be null where its default was meant. One with the name of a member of every object
+ *   (`toString`) is that member when it is left out.
  *
  * Mutations are carried out one after the other, and rarely the same; of several operations one is named each time.
  * Neither is worth a program. What a dashboard asks has none of all this: its values are variables.
@@ -25,7 +26,8 @@ export function isCompilable(document: DocumentNode): boolean {
   const refuseUnderscore = (name: string) => (name.includes('_') ? refuse() : undefined);
   visit(document, {
     OperationDefinition: ({ operation }) => (operation === OperationTypeNode.QUERY ? undefined : refuse()),
-    VariableDefinition: ({ variable }) => refuseUnderscore(variable.name.value),
+    VariableDefinition: ({ variable: { name } }) =>
+      name.value in Object.prototype ? refuse() : refuseUnderscore(name.value),
     Directive: refuse,
     StringValue: refuse,
     ListValue: ({ values }) =>

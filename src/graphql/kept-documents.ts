@@ -6,10 +6,11 @@ import {
   type SourceLocation,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
-import { createGraphQLError, type Plugin } from 'graphql-yoga';
+import { createGraphQLError, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { isCompilable } from './compilable.ts';
 import type { GraphqlContext } from './context.ts';
+import { oneErrorForEachNull } from './errors-of-nulls.ts';
 
 /** What is kept of documents. Parsed, one takes some fifty times the memory of its text; compiled, as much again. */
 const limits = {
@@ -66,16 +67,23 @@ export function keepDocuments(): Plugin<GraphqlContext> {
     },
     onExecute: ({ args: { schema, document, operationName }, setExecuteFn }) => {
       const entry = byDocument.get(document);
-      if (entry === undefined) return;
+      if (entry === undefined) return undefined;
       entry.uses += 1;
-      if (entry.uses < compiledFromUse) return;
-      if (entry.compiled === undefined) entry.compiled = compile(schema, document);
+      if (entry.uses >= compiledFromUse && entry.compiled === undefined)
+        entry.compiled = compile(schema, document);
       const { compiled } = entry;
       // A name that is not the operation's own is an error, which the executor tells.
-      if (compiled === null || !getOperationAST(document, operationName)) return;
-      setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
-        withPlaces(await compiled.query(rootValue, contextValue, variableValues), document),
-      );
+      if (compiled && getOperationAST(document, operationName)) {
+        setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
+          withPlaces(await compiled.query(rootValue, contextValue, variableValues), document),
+        );
+      }
+      return {
+        // Whether it was compiled makes no difference to what an answer tells.
+        onExecuteDone: ({ result, setResult }) => {
+          if (!isAsyncIterable(result)) setResult(oneErrorForEachNull(result));
+        },
+      };
     },
   };
 }
@@ -92,7 +100,7 @@ function withPlaces(result: ExecutionResult, { loc }: DocumentNode): ExecutionRe
   const errors = result.errors.map(({ message, locations, path, originalError }) =>
     createGraphQLError(message, { source, positions: locations?.map(offsetOf), path, originalError }),
   );
-  return { ...result, errors };
+  return { errors, data: result.data ?? null };
 }
 
 const isOfDeveloper = ({ service }: GraphqlContext): boolean => service.actor.type === 'developer';
