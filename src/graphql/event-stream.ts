@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { z } from 'zod';
+import { admits } from './accept.ts';
 
 const eventStream = 'text/event-stream';
 
@@ -20,7 +21,7 @@ export const requireEventStream: Plugin = {
   onValidate: ({ addValidationRule }) => addValidationRule(requireRootField),
   onSubscribe: ({ args, setResultAndStopExecution }) => {
     const request = z.object({ request: z.instanceof(Request) }).safeParse(args.contextValue).data?.request;
-    if (request !== undefined && acceptsEventStream(request.headers.get('accept'))) return;
+    if (request !== undefined && admits(request.headers.get('accept') ?? '*/*', [eventStream])) return;
     const name = getOperationAST(args.document, args.operationName)?.name?.value;
     const message = `${name === undefined ? 'This' : name} is a subscription: ask for it with Accept: ${eventStream}.`;
     const extensions = { code: 'NOT_ACCEPTABLE', http: { status: 406 } };
@@ -60,12 +61,6 @@ function rootSelections(context: ValidationContext, root: SelectionSetNode): rea
     }
   }
   return found;
-}
-
-/** Whether a media range of the header field admits an event stream (RFC 9110 §12.5.1). Without the field all do. */
-function acceptsEventStream(accept: string | null): boolean {
-  const ranges = (accept ?? '*/*').split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase());
-  return ranges.some((range) => range === eventStream || range === 'text/*' || range === '*/*');
 }
 
 /**

@@ -1,6 +1,7 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { createYoga } from 'graphql-yoga';
 import type { ServiceEnvironment } from '../services/context.ts';
+import { refuseUnacceptable } from './accept.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
@@ -72,5 +73,6 @@ export function createGraphqlHandler(
     parserAndValidationCache: false,
     plugins: [requestParser, keepDocuments(), refuseLargeQueries, requireEventStream, errorCodes],
   });
-  return async (request, context) => unbuffered(await yoga.fetch(request, context));
+  return async (request, context) =>
+    refuseUnacceptable(request) ?? unbuffered(await yoga.fetch(request, context));
 }
