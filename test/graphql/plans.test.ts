@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { openEventStream } from '../setup/event-stream.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
 import {
@@ -9,6 +10,7 @@ import {
   insertLicenses,
   insertLogEntries,
   insertUsers,
+  type LogEntryRow,
 } from './rows.ts';
 import { createGraphqlWorld, type GraphqlWorld, noLimits } from './support.ts';
 
@@ -31,7 +33,53 @@ const planSchema = z.looseObject({
 });
 const explained = z.tuple([z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: planSchema })]) })]);
 
+/** The nodes that read the list, and not what is looked up for each row of it. */
+const nodesOf = (plan: Plan): Plan[] =>
+  plan['Parent Relationship'] === 'SubPlan' ? [] : [plan, ...plan.Plans.flatMap(nodesOf)];
+
+/** How many rows were looked at, those among them that were not answered. */
+const rowsRead = (nodes: readonly Plan[]): number =>
+  nodes
+    .filter((node) => node['Relation Name'] !== undefined)
+    .reduce(
+      (sum, node) => sum + (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'],
+      0,
+    );
+
+async function explain(server: TestServer, [text, values]: readonly unknown[]): Promise<Plan> {
+  const statement = `EXPLAIN (ANALYZE, BUFFERS off, TIMING off, FORMAT JSON) ${String(text)}`;
+  const rows = await sql(server, statement, z.array(z.unknown()).parse(values));
+  return explained.parse(rows)[0]['QUERY PLAN'][0].Plan;
+}
+
 // The embedded database is the same engine; twenty thousand rows of each kind would only take longer in it.
+describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a stream that goes on in a log', () => {
+  test('reads over nothing of other applications, though nearly all of the log was its own', async () => {
+    const server = await startTestServer({ env: noLimits });
+    onTestFinished(() => server.close());
+    const world = await createGraphqlWorld(server);
+    const applicationId = (await world.createApplication()).id;
+    const other = (await world.createApplication()).id;
+    const entries = (application_id: string, amount: number) =>
+      insertLogEntries(server, world.developer.id, Array<LogEntryRow>(amount).fill({ application_id }));
+    await entries(applicationId, many);
+    await sql(server, 'ANALYZE security_log');
+    const [seen] = await entries(applicationId, 10);
+    await entries(other, many);
+
+    const spy = vi.spyOn(server.deps.services.database.pool, 'query');
+    const stream = await openEventStream(world.client, {
+      query: `subscription { securityLog(applicationId: "${applicationId}", after: "${seen?.id}", codes: ["OK"]) { id } }`,
+    });
+    onTestFinished(() => stream.close());
+    expect(await stream.take(9)).toHaveLength(9);
+    const sent: unknown[][] = spy.mock.calls;
+    const reading = sent.filter(([text]) => /FROM security_log\s+WHERE application_id/.test(String(text)));
+    expect(reading.length).toBeGreaterThanOrEqual(2);
+    for (const call of reading) expect(rowsRead(nodesOf(await explain(server, call)))).toBeLessThan(100);
+  }, 120_000);
+});
+
 describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of 20,000', () => {
   let server: TestServer;
   let world: GraphqlWorld;
@@ -77,18 +125,8 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of
     expect(answer.errors).toEqual([]);
     expect(JSON.stringify(answer.data).match(/"node":/g)).toHaveLength(pageSize);
     expect(calls).toHaveLength(1);
-    const [text, values] = calls[0] ?? [];
-    const rows = await sql(
-      server,
-      `EXPLAIN (ANALYZE, BUFFERS off, TIMING off, FORMAT JSON) ${String(text)}`,
-      z.array(z.unknown()).parse(values),
-    );
-    return explained.parse(rows)[0]['QUERY PLAN'][0].Plan;
+    return explain(server, calls[0] ?? []);
   }
-
-  /** The nodes that read the list, and not what is looked up for each row of it. */
-  const nodesOf = (plan: Plan): Plan[] =>
-    plan['Parent Relationship'] === 'SubPlan' ? [] : [plan, ...plan.Plans.flatMap(nodesOf)];
 
   const lists = {
     'an application’s licenses': 'application(id: "APPLICATION") { licenses',
@@ -121,12 +159,8 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of
     ])('%s reads an index, and no more rows than it answers', async (_where, page) => {
       const cursor = (await innerCursor(list)) ?? '';
       const nodes = nodesOf(await planOf(list, page.replace('CURSOR', cursor)));
-      const scans = nodes.filter((node) => node['Relation Name'] !== undefined);
-      expect(new Set(scans.map((node) => node['Node Type']))).not.toContain('Seq Scan');
-      const read = scans.reduce(
-        (sum, node) => sum + (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'],
-        0,
-      );
+      expect(new Set(nodes.map((node) => node['Node Type']))).not.toContain('Seq Scan');
+      const read = rowsRead(nodes);
       expect(read).toBeGreaterThanOrEqual(pageSize);
       // One row more says that there are more; each partition of the log may look at one of its own.
       expect(read).toBeLessThanOrEqual(pageSize + 40);

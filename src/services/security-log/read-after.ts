@@ -1,4 +1,6 @@
 import { Prisma } from '../../db/client.ts';
+import { lowestId } from '../../db/log-partition.ts';
+import { timeOfId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { run, selected } from '../list-source.ts';
 import type { SecurityLogView } from './list.ts';
@@ -24,9 +26,14 @@ const mostRows = 100;
 /** The most entries that one statement looks at, where a filter may let few of them through. */
 const mostScanned = 2_000;
 
+const week = 7 * 24 * 60 * 60 * 1000;
+
 /**
  * Reads on in an application's log, up to the horizon. A keyset on the index of application and id: what it costs does
  * not grow with the log, nor with what a filter leaves out.
+ *
+ * Only that index serves a comparison of both columns. Given a range of ids alone, PostgreSQL takes the newest entries,
+ * which its statistics do not know yet, for a few: it would read those of all applications by the primary key.
  */
 export async function readAfter(
   ctx: ServiceContext,
@@ -35,8 +42,12 @@ export async function readAfter(
   horizon: string,
 ): Promise<Stretch> {
   const above = Prisma.raw(position.included ? '>=' : '>');
+  // Spares the older partitions, and is far enough away to be no range of a few.
+  const weekBefore = lowestId(Math.max(0, timeOfId(position.id) - week));
   const range = Prisma.sql`application_id = ${applicationId}::uuid
-    AND security_log.id ${above} ${position.id}::uuid AND security_log.id < ${horizon}::uuid`;
+    AND security_log.id >= ${weekBefore}::uuid AND security_log.id < ${horizon}::uuid
+    AND (application_id, security_log.id) ${above} (${applicationId}::uuid, ${position.id}::uuid)
+    AND (application_id, security_log.id) < (${applicationId}::uuid, ${horizon}::uuid)`;
   const lastScanned = Object.keys(filter).length === 0 ? null : await findLastScanned(ctx, range);
   const rows = await run<SecurityLogView>(
     ctx,
