@@ -337,6 +337,11 @@ test('a list of more texts than there are is not looked into', async () => {
   expectIssues(await ask(query, { input: { id: application.id, responseMessages } }), [['responseMessages']]);
 });
 
+test('a member that would make an answer look like a promise is refused, not executed', async () => {
+  const query = `{ application(id: "${application.id}") { responseMessages { then: text } } }`;
+  for (let use = 0; use < 3; use++) expectBadRequest(await ask(query), 'GRAPHQL_VALIDATION_FAILED');
+});
+
 test('documents that are refused do not pile up in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
