@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma';
 import { followSecurityLog, followSecurityLogInput } from '../../services/security-log/follow.ts';
 import { builder } from '../builder.ts';
 import { parseInput } from '../input.ts';
@@ -34,10 +33,6 @@ The stream completes without an error when the service stops or cannot tell whet
         ctx: service,
         input: { applicationId, ...parseInput(followSecurityLogInput, rest) },
       }),
-    resolve: (entry, _args, context, info) => {
-      // Notes that all of the entry is there, so that none of it is read again.
-      queryFromInfo({ context, info });
-      return entry;
-    },
+    resolve: (entry) => entry,
   }),
 );
