@@ -103,17 +103,16 @@ const EndUserFilterInput = builder.inputType('EndUserFilter', {
   }),
 });
 
-const searchDescription = 'Substring of username, email, last address or last HWID, in any case.';
+const endUserConditions = builder.args((t) => ({
+  q: t.string({ description: 'Substring of username, email, last address or last HWID, in any case.' }),
+  filter: t.field({ type: EndUserFilterInput, description: 'Further conditions.' }),
+}));
 
 builder.prismaObjectField('Application', 'users', (t) =>
   t.field({
     type: EndUserConnection,
     description: 'Its end users, newest first.',
-    args: {
-      ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: searchDescription }),
-      filter: t.arg({ type: EndUserFilterInput, description: 'Further conditions.' }),
-    },
+    args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
     resolve: listResolver<EndUserShape, typeof endUserFilter>(usersOfApplications, endUserFilter),
   }),
@@ -123,11 +122,7 @@ builder.prismaObjectField('License', 'users', (t) =>
   t.field({
     type: EndUserConnection,
     description: 'The end users who have it, newest first.',
-    args: {
-      ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: searchDescription }),
-      filter: t.arg({ type: EndUserFilterInput, description: 'Further conditions.' }),
-    },
+    args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
     resolve: listResolver<EndUserShape, typeof endUserFilter>(usersOfLicenses, endUserFilter),
   }),

@@ -156,18 +156,17 @@ const SecurityLogFilterInput = builder.inputType('SecurityLogFilter', {
   }),
 });
 
-const searchDescription = 'Substring of event, code, address, country or HWID, in any case.';
+const entryConditions = builder.args((t) => ({
+  q: t.string({ description: 'Substring of event, code, address, country or HWID, in any case.' }),
+  filter: t.field({ type: SecurityLogFilterInput, description: 'Further conditions.' }),
+}));
 
 builder.prismaObjectField('Application', 'securityLog', (t) =>
   t.field({
     type: SecurityLogConnection,
     description:
       'What happened to it, newest first. Verdicts of the last quarter second may not be there yet; entries are purged after about 90 days.',
-    args: {
-      ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: searchDescription }),
-      filter: t.arg({ type: SecurityLogFilterInput, description: 'Further conditions.' }),
-    },
+    args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
     resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfApplications, securityLogFilter),
   }),
@@ -177,11 +176,7 @@ builder.prismaObjectField('License', 'securityLog', (t) =>
   t.field({
     type: SecurityLogConnection,
     description: 'What happened to it, newest first.',
-    args: {
-      ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: searchDescription }),
-      filter: t.arg({ type: SecurityLogFilterInput, description: 'Further conditions.' }),
-    },
+    args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
     resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
   }),
@@ -192,11 +187,7 @@ builder.prismaObjectField(Account, 'securityLog', (t) =>
     type: SecurityLogConnection,
     description:
       'What happened to the account and to all of its applications, newest first; what was about a deleted application is gone.',
-    args: {
-      ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: searchDescription }),
-      filter: t.arg({ type: SecurityLogFilterInput, description: 'Further conditions.' }),
-    },
+    args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
     resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
   }),
