@@ -7,6 +7,7 @@ import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
 import { keepDocuments } from './kept-documents.ts';
 import { refuseThen } from './no-then.ts';
+import { planQueries } from './plan-queries.ts';
 import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
@@ -72,7 +73,15 @@ export function createGraphqlHandler(
     fetchAPI: { Response, ReadableStream },
     // It keeps whole documents by the thousand, anybody's. Ours are developers', and few.
     parserAndValidationCache: false,
-    plugins: [requestParser, keepDocuments(), refuseThen, refuseLargeQueries, requireEventStream, errorCodes],
+    plugins: [
+      requestParser,
+      keepDocuments(),
+      refuseThen,
+      refuseLargeQueries,
+      planQueries(),
+      requireEventStream,
+      errorCodes,
+    ],
   });
   return async (request, context) =>
     refuseUnacceptable(request) ?? unbuffered(await yoga.fetch(request, context));

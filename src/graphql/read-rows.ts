@@ -41,9 +41,9 @@ export function readRows<Row extends ListRow>(table: ListTable) {
       rows: Iterable<Row>,
       columns: readonly string[],
       context: GraphqlContext,
-      { path }: GraphQLResolveInfo,
+      { parentType, schema }: GraphQLResolveInfo,
     ): void {
-      if (path.prev !== undefined) return;
+      if (parentType !== schema.getQueryType()) return;
       const known = rowsOf(context);
       const read = new Set(columns);
       for (const row of rows) known.set(row.id, { row, columns: read });

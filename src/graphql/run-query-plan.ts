@@ -1,0 +1,190 @@
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLLeafType,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  getVariableValues,
+} from 'graphql/index.js';
+import type { FieldPlan, ObjectPlan, QueryPlan, ValuePlan } from './query-plan.ts';
+
+/** An object of the answer. It inherits no member, so that `__proto__` is one like any other. */
+class Answer {
+  [responseName: string]: unknown;
+  static {
+    Object.setPrototypeOf(Answer.prototype, null);
+  }
+}
+
+type Use = ReturnType<typeof createUse>;
+
+/** Nobody reads the message: whatever goes wrong, the executor tells. */
+class Unanswered extends Error {}
+
+/**
+ * What a query answers when all of it goes well. It goes through the document level by level, all objects of a level
+ * together, where an executor goes through each object by itself: that takes a tenth of the time and garbage.
+ * @throws whatever goes wrong, in any resolver or value: how errors are placed, and what they make null, is not known
+ *   here. All that was begun goes on, and nobody waits for it.
+ */
+export async function runQueryPlan(
+  plan: QueryPlan,
+  { contextValue, rootValue, variableValues }: ExecutionArgs,
+): Promise<ExecutionResult> {
+  const { coerced } = getVariableValues(
+    plan.schema,
+    plan.operation.variableDefinitions ?? [],
+    variableValues ?? {},
+    { maxErrors: 1 },
+  );
+  if (coerced === undefined) throw new Unanswered();
+  const data = new Answer();
+  await fillObjects(plan.root, [rootValue], [data], createUse(plan, coerced, rootValue, contextValue));
+  return { data };
+}
+
+/** What resolvers are told beside their parent, made once a field and not once a parent. */
+function createUse(
+  { schema, operation, fragments }: QueryPlan,
+  variableValues: Record<string, unknown>,
+  rootValue: unknown,
+  context: unknown,
+) {
+  return {
+    context,
+    argumentsOf: ({ definition, nodes: [node] }: FieldPlan) =>
+      definition.args.length === 0 ? {} : getArgumentValues(definition, node, variableValues),
+    infoOf: ({ definition, parentType, nodes }: FieldPlan): GraphQLResolveInfo => ({
+      fieldName: definition.name,
+      fieldNodes: nodes,
+      returnType: definition.type,
+      parentType,
+      schema,
+      fragments,
+      rootValue,
+      operation,
+      variableValues,
+      get path(): never {
+        throw new Unanswered();
+      },
+    }),
+  };
+}
+
+/** Fills in the members of objects of one type, for the values that they stand for. */
+function fillObjects(
+  fields: ObjectPlan,
+  sources: readonly unknown[],
+  answers: readonly Answer[],
+  use: Use,
+): Promise<unknown> | null {
+  const waiting: Promise<unknown>[] = [];
+  try {
+    for (const field of fields) {
+      const filled = fillMember(field, sources, answers, use);
+      if (filled !== null) waiting.push(filled);
+    }
+  } catch (error) {
+    ignoreFailures(waiting);
+    throw error;
+  }
+  return together(waiting);
+}
+
+function fillMember(
+  field: FieldPlan,
+  sources: readonly unknown[],
+  answers: readonly Answer[],
+  use: Use,
+): Promise<unknown> | null {
+  const { responseName, resolve, value } = field;
+  const given = use.argumentsOf(field);
+  const info = use.infoOf(field);
+  const found: unknown[] = [];
+  let isLate = false;
+  try {
+    for (const source of sources) {
+      const one: unknown = resolve(source, given, use.context, info);
+      isLate ||= isPromise(one);
+      found.push(one);
+    }
+  } catch (error) {
+    ignoreFailures(found);
+    throw error;
+  }
+  const set = (values: readonly unknown[]): Promise<unknown> | null => {
+    const [complete, rest] = completeAll(value, values, use);
+    for (const [index, answer] of answers.entries()) answer[responseName] = complete[index];
+    return rest;
+  };
+  if (!isLate) return set(found);
+  // The members keep the order of the document, whichever is known first.
+  for (const answer of answers) answer[responseName] = null;
+  return Promise.all(found).then(set);
+}
+
+type Completed = readonly [values: readonly unknown[], rest: Promise<unknown> | null];
+
+/** Values of one field as the answer has them; `rest` is there while members of the objects in them are missing. */
+function completeAll(plan: ValuePlan, values: readonly unknown[], use: Use): Completed {
+  switch (plan.kind) {
+    case 'leaf':
+      return [values.map((value) => (isNothing(value, plan) ? null : serialize(plan.type, value))), null];
+    case 'object': {
+      const sources = values.filter((value) => !isNothing(value, plan));
+      const answers = sources.map(() => new Answer());
+      return [spreadOut(values, answers), fillObjects(plan.object, sources, answers, use)];
+    }
+    case 'list': {
+      const lists = values.filter((value) => !isNothing(value, plan)).map(requireArray);
+      const [items, rest] = completeAll(plan.item, lists.flat(), use);
+      let next = 0;
+      const complete = lists.map(({ length }) => {
+        const from = next;
+        next += length;
+        return items.slice(from, next);
+      });
+      return [spreadOut(values, complete), rest];
+    }
+  }
+}
+
+/** Puts what became of those values that are something in their places among those that are null. */
+function spreadOut(values: readonly unknown[], complete: readonly unknown[]): readonly unknown[] {
+  if (values.length === complete.length) return complete;
+  let next = 0;
+  return values.map((value) => (value === null || value === undefined ? null : complete[next++]));
+}
+
+function isNothing(value: unknown, { isNullable }: ValuePlan): boolean {
+  if (value !== null && value !== undefined) {
+    if (value instanceof Error || isPromise(value)) throw new Unanswered();
+    return false;
+  }
+  if (!isNullable) throw new Unanswered();
+  return true;
+}
+
+function serialize(type: GraphQLLeafType, value: unknown): unknown {
+  const serialized: unknown = type.serialize(value);
+  if (serialized === undefined || serialized === null) throw new Unanswered();
+  return serialized;
+}
+
+function requireArray(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Unanswered();
+  return value;
+}
+
+function together(waiting: readonly Promise<unknown>[]): Promise<unknown> | null {
+  const [only = null, ...others] = waiting;
+  return others.length === 0 ? only : Promise.all(waiting);
+}
+
+/** Of what was begun for an answer that is given up: a failure that nobody waits for would end the process. */
+function ignoreFailures(begun: readonly unknown[]): void {
+  for (const one of begun) if (isPromise(one)) one.then(undefined, () => undefined);
+}
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
