@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { replacing } from './test/setup/replacing.ts';
 
 const onServer = process.env.TEST_DATABASE_URL !== undefined;
 
@@ -12,10 +14,16 @@ if (leftOut.length > 0)
 
 const shared = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const;
 
+/**
+ * The files of a project follow each other in a few processes, and load the service once in each: loading it takes
+ * longer than most files' tests. Vitest never gives a process to two projects, so each keeps its environment.
+ */
+const together = { ...shared, isolate: false } as const;
+
 /** The tests that go through the public interfaces run once on each database. */
 const api = (databaseKind: 'memory' | 'server') => ({
   test: {
-    ...shared,
+    ...together,
     name: `api on ${databaseKind === 'memory' ? 'the embedded database' : 'a PostgreSQL server'}`,
     include: ['test/api/**/*.test.ts', 'test/graphql/**/*.test.ts'],
     env: { TEST_DATABASE_KIND: databaseKind },
@@ -24,15 +32,18 @@ const api = (databaseKind: 'memory' | 'server') => ({
 
 export default defineConfig({
   test: {
+    // Vitest's own choice leaves a processor to watching; here nobody watches where there are two.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         test: {
-          ...shared,
+          ...together,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/api/**', 'test/graphql/**'],
+          exclude: ['test/api/**', 'test/graphql/**', ...replacing],
         },
       },
+      { test: { ...shared, name: 'parts with replaced modules', include: replacing } },
       api('memory'),
       ...(onServer ? [api('server')] : []),
     ],

@@ -9,6 +9,7 @@ import { readMigrations } from '../../src/db/migrations.ts';
 import { DatabaseStartError } from '../../src/db/start-error.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { prepareEmbedded } from '../../src/tools/prepare-embedded.ts';
+import './engine-code.ts';
 
 export type TestDatabaseKind = 'memory' | 'server';
 

@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
+import './engine-code.ts';
 
 /**
  * A whole service of a test file's own, on a port of its own, reached over HTTP like any other.

@@ -1,0 +1,2 @@
+/** Test files that replace modules, which the files after them in a process would get as well. */
+export const replacing = ['test/crypto/password.test.ts', 'test/services/security-log-writer.test.ts'];
