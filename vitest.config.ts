@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { replacing } from './test/setup/replacing.ts';
 
@@ -11,6 +11,12 @@ const leftOut = [
 ];
 if (leftOut.length > 0)
   process.stderr.write(`Left out, for want of a server: tests on ${leftOut.join(', ')}.\n`);
+
+/**
+ * So many processes at once. One processor is Vitest's own, which idles while tests run: where there are two, both
+ * have tests. A process with embedded databases grows to 1.6 GB.
+ */
+const maxWorkers = Math.max(2, Math.min(availableParallelism() - 1, Math.floor(totalmem() / 2 ** 31)));
 
 const shared = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const;
 
@@ -32,8 +38,7 @@ const api = (databaseKind: 'memory' | 'server') => ({
 
 export default defineConfig({
   test: {
-    // Vitest's own choice leaves a processor to watching; here nobody watches where there are two.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers,
     projects: [
       {
         test: {
