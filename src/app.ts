@@ -51,7 +51,7 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
   );
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     const cookies: string[] = [];
-    const response = await graphql(c.req.raw, {
+    const { body, status, headers } = await graphql(c.req.raw, {
       service: serviceContext(c),
       requestId: c.get('requestId'),
       session: {
@@ -61,9 +61,9 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
       },
     });
     const last = cookies.at(-1);
-    if (last !== undefined) response.headers.append('Set-Cookie', last);
-    // A new one, as this takes up the header fields that were set above.
-    return c.newResponse(response.body, response);
+    if (last !== undefined) headers.append('Set-Cookie', last);
+    // A Response of Hono's, which takes up the header fields that were set above.
+    return c.newResponse(body, new Response(null, { status, headers }));
   });
   return app;
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { valueTypes } from './timestamp.ts';
 
 /**
  * The one pool of connections that Prisma and our own SQL share.
@@ -9,6 +10,7 @@ export function createPool(config: pg.PoolConfig, log: Logger): pg.Pool {
   const pool = new pg.Pool({
     application_name: 'latchkey',
     keepAlive: true,
+    types: valueTypes,
     ...config,
     onConnect: async (client) => {
       await client.query(`SET TIME ZONE 'UTC'`);

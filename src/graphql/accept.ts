@@ -1,3 +1,5 @@
+import { Answer } from './answer.ts';
+
 const served = ['application/graphql-response+json', 'application/json', 'text/event-stream'];
 
 /** Whether an Accept header field admits one of these media types (RFC 9110 §12.5.1), in UTF-8. */
@@ -17,15 +19,12 @@ export function admits(accept: string, types: readonly string[]): boolean {
  * The answer to who accepts no media type of ours; null for all others. It comes before anything is executed: Yoga
  * carries a mutation out first, and then answers 406 without a body, so that keys which are shown once are lost.
  */
-export function refuseUnacceptable({ method, headers }: Request): Response | null {
+export function refuseUnacceptable({ method, headers }: Request): Answer | null {
   const accept = headers.get('accept') || '*/*';
   if (method === 'OPTIONS' || admits(accept, served)) return null;
   // A browser that comes by address gets GraphiQL.
   if (method === 'GET' && accept.includes('text/html')) return null;
   const message =
     'Answers are application/json or application/graphql-response+json, and those of subscriptions text/event-stream. Name one in the Accept header field, or leave it out.';
-  return Response.json(
-    { errors: [{ message, extensions: { code: 'NOT_ACCEPTABLE' } }] },
-    { status: 406, headers: { 'Content-Type': 'application/json; charset=utf-8' } },
-  );
+  return Answer.json({ errors: [{ message, extensions: { code: 'NOT_ACCEPTABLE' } }] }, 406);
 }

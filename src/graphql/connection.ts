@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 /** A list that is read as far as the document asks: its rows, or none of them; and its count. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
-  totalCount(): Promise<number>;
+  totalCount(): number | Promise<number>;
 }
 
 /** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */

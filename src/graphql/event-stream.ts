@@ -10,6 +10,7 @@ import {
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { z } from 'zod';
 import { admits } from './accept.ts';
+import type { Answer } from './answer.ts';
 
 const eventStream = 'text/event-stream';
 
@@ -67,11 +68,11 @@ function rootSelections(context: ValidationContext, root: SelectionSetNode): rea
  * Has the answer reach its reader as it is written: proxies neither keep it nor gather it up. `Connection` is the
  * server's to say, which closes connections when it stops; and there is no content coding named `none`.
  */
-export function unbuffered(response: Response): Response {
-  if (!response.headers.get('content-type')?.startsWith(eventStream)) return response;
-  response.headers.set('Cache-Control', 'no-store');
-  response.headers.set('X-Accel-Buffering', 'no');
-  response.headers.delete('Content-Encoding');
-  response.headers.delete('Connection');
-  return response;
+export function unbuffered(answer: Answer): Answer {
+  if (!answer.headers.get('content-type')?.startsWith(eventStream)) return answer;
+  answer.headers.set('Cache-Control', 'no-store');
+  answer.headers.set('X-Accel-Buffering', 'no');
+  answer.headers.delete('Content-Encoding');
+  answer.headers.delete('Connection');
+  return answer;
 }

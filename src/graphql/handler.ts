@@ -2,6 +2,7 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { createYoga } from 'graphql-yoga';
 import type { ServiceEnvironment } from '../services/context.ts';
 import { refuseUnacceptable } from './accept.ts';
+import { Answer } from './answer.ts';
 import type { GraphqlContext } from './context.ts';
 import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
@@ -55,7 +56,7 @@ query Overview {
 /** Answers GraphQL over HTTP, and GraphiQL for a browser. */
 export function createGraphqlHandler(
   services: ServiceEnvironment,
-): (request: Request, context: GraphqlContext) => Promise<Response> {
+): (request: Request, context: GraphqlContext) => Promise<Answer> {
   const yoga = createYoga<GraphqlContext>({
     schema: applyRateLimits(schema, services.store, services.settings.rateLimits),
     graphqlEndpoint: '/graphql',
@@ -68,9 +69,11 @@ export function createGraphqlHandler(
     graphiql: { title: 'Latchkey', defaultQuery: firstQuery, credentials: 'same-origin' },
     renderGraphiQL,
     maskedErrors: false,
-    // Yoga's own Response is one that neither Hono nor Node's fetch can take apart. Its own ReadableStream would be
-    // copied into one that throws outside of any request, and ends the process, when a reader leaves an event stream.
-    fetchAPI: { Response, ReadableStream },
+    // Yoga makes responses, and never looks into one. Its own ReadableStream would be copied into one that throws
+    // outside of any request, and ends the process, when a reader leaves an event stream.
+    fetchAPI: { Response: Answer as unknown as typeof Response, ReadableStream },
+    // The root application has limited the body by who sends it; counting anew would take a stream.
+    maxRequestBodySize: false,
     // It keeps whole documents by the thousand, anybody's. Ours are developers', and few.
     parserAndValidationCache: false,
     plugins: [
@@ -83,6 +86,12 @@ export function createGraphqlHandler(
       errorCodes,
     ],
   });
-  return async (request, context) =>
-    refuseUnacceptable(request) ?? unbuffered(await yoga.fetch(request, context));
+  return async (request, context) => {
+    const refusal = refuseUnacceptable(request);
+    if (refusal !== null) return refusal;
+    const answer: unknown = await yoga.fetch(request, context);
+    if (!(answer instanceof Answer))
+      throw new TypeError('Yoga answered with something that is not from its fetchAPI');
+    return unbuffered(answer);
+  };
 }

@@ -5,6 +5,7 @@ import { type Sliced, sliceInput } from '../services/slice.ts';
 import type { Connection } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { parseInput } from './input.ts';
+import { ResolveTogether } from './resolve-together.ts';
 import { selectedColumns, selectedFields } from './selected-columns.ts';
 import { createSiblings } from './siblings.ts';
 
@@ -21,39 +22,69 @@ interface ListArguments {
 const nothing: Sliced<never> = { rows: [], hasNextPage: false, hasPreviousPage: false };
 
 /**
- * The resolver of a list field: one statement for the rows and one for the counts, for all parents of the field
- * together and each only when it is asked for.
+ * How a list field resolves: one statement for the rows and one for the counts, for all parents of the field together
+ * and each only when it is asked for.
  * @param filterSchema of `q` and the members of `filter` together
  */
-export function listResolver<Row extends ListRow, FilterSchema extends z.ZodType>(
+export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
   source: ListSource<z.output<FilterSchema>>,
   filterSchema: FilterSchema,
 ) {
-  const siblings = createSiblings<{
-    pages: ReadonlyMap<string, Sliced<Row>>;
-    counts: ReadonlyMap<string, number>;
-  }>();
-  return (
+  const siblings = createSiblings<Loaded<Row>>();
+
+  const loaders = (given: ListArguments, { service: ctx }: GraphqlContext, info: GraphQLResolveInfo) => {
+    const { q, filter: conditions, ...range } = given;
+    const slice = parseInput(sliceInput, range);
+    const filter = parseInput(filterSchema, { q, ...conditions });
+    const columns = selectedColumns(info, source.table, ['edges', 'node']);
+    return {
+      pages: (parentIds: readonly string[]) => source.slices<Row>({ ctx, parentIds, slice, filter, columns }),
+      counts: (parentIds: readonly string[]) => source.counts({ ctx, parentIds, filter }),
+    };
+  };
+
+  const resolve = (
     { id }: ListRow,
-    { q, filter: conditions, ...range }: ListArguments,
+    given: ListArguments,
     context: GraphqlContext,
     info: GraphQLResolveInfo,
   ): Connection<Row> | Promise<Connection<Row>> => {
-    const group = siblings(context, info, id, () => {
-      const ctx = context.service;
-      const slice = parseInput(sliceInput, range);
-      const filter = parseInput(filterSchema, { q, ...conditions });
-      const columns = selectedColumns(info, source.table, ['edges', 'node']);
-      return {
-        pages: (parentIds) => source.slices<Row>({ ctx, parentIds, slice, filter, columns }),
-        counts: (parentIds) => source.counts({ ctx, parentIds, filter }),
-      };
-    });
-    const asked = selectedFields(info);
+    const group = siblings(context, info, id, () => loaders(given, context, info));
+    const { counts, pages } = isAsked(info);
     const totalCount = async () => (await group.load('counts')).get(id) ?? 0;
     // Asked for at once, beside the rows; whoever reads it is told of a failure.
-    if (asked.has('totalCount')) group.load('counts').catch(() => undefined);
-    if (!asked.has('edges') && !asked.has('pageInfo')) return { page: nothing, totalCount };
+    if (counts) group.load('counts').catch(() => undefined);
+    if (!pages) return { page: nothing, totalCount };
     return group.load('pages').then((pages) => ({ page: pages.get(id) ?? nothing, totalCount }));
   };
+
+  const together = new ResolveTogether<ListRow, ListArguments, GraphqlContext>(
+    async (parents, given, context, info) => {
+      const parentIds = [...new Set(parents.map(({ id }) => id))];
+      const load = loaders(given, context, info);
+      const asked = isAsked(info);
+      const [pages, counts] = await Promise.all([
+        asked.pages ? load.pages(parentIds) : undefined,
+        asked.counts ? load.counts(parentIds) : undefined,
+      ]);
+      return parents.map(
+        ({ id }): Connection<Row> => ({
+          page: pages?.get(id) ?? nothing,
+          totalCount: () => counts?.get(id) ?? 0,
+        }),
+      );
+    },
+  );
+
+  return { resolve, extensions: { together } };
+}
+
+interface Loaded<Row> extends Record<string, unknown> {
+  readonly pages: ReadonlyMap<string, Sliced<Row>>;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+function isAsked(info: GraphQLResolveInfo): { readonly pages: boolean; readonly counts: boolean } {
+  const asked = selectedFields(info);
+  return { pages: asked.has('edges') || asked.has('pageInfo'), counts: asked.has('totalCount') };
 }

@@ -19,6 +19,8 @@ import {
   visit,
 } from 'graphql/index.js';
 
+import { ResolveTogether } from './resolve-together.ts';
+
 /** What a query asks, looked up in the schema once, so that no use of it looks anything up again. */
 export interface QueryPlan {
   readonly schema: GraphQLSchema;
@@ -27,8 +29,12 @@ export interface QueryPlan {
   readonly root: ObjectPlan;
 }
 
-/** The fields that are asked of an object, in the order of the answer's members. */
-export type ObjectPlan = readonly FieldPlan[];
+export interface ObjectPlan {
+  /** In the order of the answer's members. */
+  readonly fields: readonly FieldPlan[];
+  /** What is copied for each object of the answer: all of its members, `__proto__` too, and none of them set. */
+  readonly blank: Readonly<Record<string, unknown>>;
+}
 
 export interface FieldPlan {
   /** The member of the answer: the alias, or the name. */
@@ -36,6 +42,8 @@ export interface FieldPlan {
   readonly parentType: ParentType;
   readonly definition: Definition;
   readonly resolve: NonNullable<Definition['resolve']>;
+  /** For all parents at once; null when there is no such way. */
+  readonly together: ResolveTogether<unknown, unknown, unknown> | null;
   /** Every place of the document that asks for the field here: one array for all parents and all uses. */
   readonly nodes: FieldNodes;
   readonly value: ValuePlan;
@@ -100,7 +108,10 @@ function createPlanner(fragments: QueryPlan['fragments']) {
     const asked = new Map<string, [FieldNode, ...FieldNode[]]>();
     const spread = new Set<string>();
     for (const selection of selections) collect(selection, type, asked, spread);
-    return [...asked].map(([responseName, nodes]) => planField(responseName, nodes, type));
+    return {
+      fields: [...asked].map(([responseName, nodes]) => planField(responseName, nodes, type)),
+      blank: Object.fromEntries([...asked.keys()].map((responseName) => [responseName, null])),
+    };
   };
 
   /** Gathers the fields of a selection by response name (GraphQL, "Collecting Fields"), a fragment's once. */
@@ -135,8 +146,10 @@ function createPlanner(fragments: QueryPlan['fragments']) {
       name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name];
     if (fieldsLeft < 0 || definition === undefined || definition.extensions.rateLimitName !== undefined)
       throw new NotPlanned();
-    const { resolve = defaultFieldResolver } = definition;
-    return { responseName, parentType, definition, resolve, nodes, value: planValue(definition.type, nodes) };
+    const { resolve = defaultFieldResolver, extensions } = definition;
+    const together = extensions.together instanceof ResolveTogether ? extensions.together : null;
+    const value = planValue(definition.type, nodes);
+    return { responseName, parentType, definition, resolve, together, nodes, value };
   };
 
   const planValue = (type: GraphQLOutputType, nodes: FieldNodes, isNullable = true): ValuePlan => {

@@ -8,14 +8,7 @@ import {
 } from 'graphql/index.js';
 import type { FieldPlan, ObjectPlan, QueryPlan, ValuePlan } from './query-plan.ts';
 
-/** An object of the answer. It inherits no member, so that `__proto__` is one like any other. */
-class Answer {
-  [responseName: string]: unknown;
-  static {
-    Object.setPrototypeOf(Answer.prototype, null);
-  }
-}
-
+type AnswerObject = Record<string, unknown>;
 type Use = ReturnType<typeof createUse>;
 
 /** Nobody reads the message: whatever goes wrong, the executor tells. */
@@ -38,7 +31,7 @@ export async function runQueryPlan(
     { maxErrors: 1 },
   );
   if (coerced === undefined) throw new Unanswered();
-  const data = new Answer();
+  const data = { ...plan.root.blank };
   await fillObjects(plan.root, [rootValue], [data], createUse(plan, coerced, rootValue, contextValue));
   return { data };
 }
@@ -73,12 +66,13 @@ function createUse(
 
 /** Fills in the members of objects of one type, for the values that they stand for. */
 function fillObjects(
-  fields: ObjectPlan,
+  { fields }: ObjectPlan,
   sources: readonly unknown[],
-  answers: readonly Answer[],
+  answers: readonly AnswerObject[],
   use: Use,
 ): Promise<unknown> | null {
   const waiting: Promise<unknown>[] = [];
+  if (sources.length === 0) return null;
   try {
     for (const field of fields) {
       const filled = fillMember(field, sources, answers, use);
@@ -94,12 +88,31 @@ function fillObjects(
 function fillMember(
   field: FieldPlan,
   sources: readonly unknown[],
-  answers: readonly Answer[],
+  answers: readonly AnswerObject[],
   use: Use,
 ): Promise<unknown> | null {
-  const { responseName, resolve, value } = field;
+  const found = resolveAll(field, sources, use);
+  const set = (values: readonly unknown[]): Promise<unknown> | null => {
+    const [complete, rest] = completeAll(field.value, values, use);
+    for (let index = 0; index < answers.length; index++) {
+      const answer = answers[index];
+      if (answer !== undefined) answer[field.responseName] = complete[index];
+    }
+    return rest;
+  };
+  return found instanceof Promise ? found.then(set) : set(found);
+}
+
+/** What a field resolves to for each of its parents, all of them as soon as one is late. */
+function resolveAll(
+  field: FieldPlan,
+  sources: readonly unknown[],
+  use: Use,
+): Promise<readonly unknown[]> | readonly unknown[] {
+  const { resolve, together } = field;
   const given = use.argumentsOf(field);
   const info = use.infoOf(field);
+  if (together !== null) return together.resolve(sources, given, use.context, info);
   const found: unknown[] = [];
   let isLate = false;
   try {
@@ -112,15 +125,7 @@ function fillMember(
     ignoreFailures(found);
     throw error;
   }
-  const set = (values: readonly unknown[]): Promise<unknown> | null => {
-    const [complete, rest] = completeAll(value, values, use);
-    for (const [index, answer] of answers.entries()) answer[responseName] = complete[index];
-    return rest;
-  };
-  if (!isLate) return set(found);
-  // The members keep the order of the document, whichever is known first.
-  for (const answer of answers) answer[responseName] = null;
-  return Promise.all(found).then(set);
+  return isLate ? Promise.all(found) : found;
 }
 
 type Completed = readonly [values: readonly unknown[], rest: Promise<unknown> | null];
@@ -132,7 +137,7 @@ function completeAll(plan: ValuePlan, values: readonly unknown[], use: Use): Com
       return [values.map((value) => (isNothing(value, plan) ? null : serialize(plan.type, value))), null];
     case 'object': {
       const sources = values.filter((value) => !isNothing(value, plan));
-      const answers = sources.map(() => new Answer());
+      const answers = sources.map(() => ({ ...plan.object.blank }));
       return [spreadOut(values, answers), fillObjects(plan.object, sources, answers, use)];
     }
     case 'list': {
@@ -158,7 +163,7 @@ function spreadOut(values: readonly unknown[], complete: readonly unknown[]): re
 
 function isNothing(value: unknown, { isNullable }: ValuePlan): boolean {
   if (value !== null && value !== undefined) {
-    if (value instanceof Error || isPromise(value)) throw new Unanswered();
+    if (typeof value === 'object' && (value instanceof Error || isPromise(value))) throw new Unanswered();
     return false;
   }
   if (!isNullable) throw new Unanswered();

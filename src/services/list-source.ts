@@ -67,10 +67,14 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       columns,
     }: Parameters<ListSource<Filter>['slices']>[0]) {
       const direction = Prisma.raw(slice.backward ? 'ASC' : 'DESC');
-      const found = await run<{ parentId: string }>(
+      const [only = '', ...others] = parentIds;
+      // Rows are passed on as they come, and those of one parent need not say whose they are.
+      const whose = others.length === 0 ? Prisma.empty : Prisma.sql`parent.id AS "parentId", `;
+      // The columns are those of the table, whose rows the caller types.
+      const found = await run<Row & { readonly parentId?: string }>(
         ctx,
         Prisma.sql`
-          SELECT parent.id AS "parentId", own.*
+          SELECT ${whose}own.*
           FROM unnest(${parentIds}::uuid[]) AS parent (id)
           CROSS JOIN LATERAL (
             SELECT ${selected(table, columns)} FROM ${name}
@@ -81,8 +85,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
           ORDER BY own.id ${direction}`,
       );
       const rows = new Map(parentIds.map((parentId): [string, Row[]] => [parentId, []]));
-      // The columns are those of the table, whose rows the caller types.
-      for (const { parentId, ...row } of found) rows.get(parentId)?.push(row as unknown as Row);
+      for (const row of found) rows.get(row.parentId ?? only)?.push(row);
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
     async counts({ ctx, parentIds, filter }) {

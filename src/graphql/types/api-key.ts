@@ -9,7 +9,7 @@ import { apiKeyNotFound, revokeApiKey } from '../../services/api-key/revoke.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 import { Account } from './account.ts';
@@ -63,7 +63,7 @@ builder.prismaObjectField(Account, 'apiKeys', (t) =>
       filter: t.arg({ type: ApiKeyFilterInput, description: 'Conditions.' }),
     },
     complexity: connectionComplexity,
-    resolve: listResolver<ApiKeyShape, typeof apiKeyFilter>(apiKeysOfDevelopers, apiKeyFilter),
+    ...listField<ApiKeyShape, typeof apiKeyFilter>(apiKeysOfDevelopers, apiKeyFilter),
   }),
 );
 

@@ -19,7 +19,7 @@ import { applicationNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 
@@ -125,18 +125,13 @@ export const findApplication = toExactlyOne<typeof Application.$inferType>(
 
 export const ApplicationConnection = connectionType('ApplicationConnection', Application, 'applications');
 
-const resolveApplications = listResolver<typeof Application.$inferType, z.ZodObject>(
-  applicationsOfDevelopers,
-  z.object({}),
-);
-
 builder.prismaObjectField('Developer', 'applications', (t) =>
   t.field({
     type: ApplicationConnection,
     description: 'The applications, newest first.',
     args: t.arg.connectionArgs(),
     complexity: connectionComplexity,
-    resolve: resolveApplications,
+    ...listField<typeof Application.$inferType, z.ZodObject>(applicationsOfDevelopers, z.object({})),
   }),
 );
 

@@ -3,7 +3,7 @@ import { banSelect } from '../../services/ban/list.ts';
 import { banFilter, bansOfApplications, bansOfLicenses } from '../../services/ban/lists.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
@@ -63,7 +63,7 @@ builder.prismaObjectField('Application', 'bans', (t) =>
       filter: t.arg({ type: BanFilterInput, description: 'Further conditions.' }),
     },
     complexity: connectionComplexity,
-    resolve: listResolver<BanShape, typeof banFilter>(bansOfApplications, banFilter),
+    ...listField<BanShape, typeof banFilter>(bansOfApplications, banFilter),
   }),
 );
 
@@ -73,7 +73,7 @@ builder.prismaObjectField('License', 'bans', (t) =>
     description: 'The bans that its own ban caused, newest first.',
     args: t.arg.connectionArgs(),
     complexity: connectionComplexity,
-    resolve: listResolver<BanShape, typeof banFilter>(bansOfLicenses, banFilter),
+    ...listField<BanShape, typeof banFilter>(bansOfLicenses, banFilter),
   }),
 );
 

@@ -12,7 +12,7 @@ import { userNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
@@ -114,7 +114,7 @@ builder.prismaObjectField('Application', 'users', (t) =>
     description: 'Its end users, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
-    resolve: listResolver<EndUserShape, typeof endUserFilter>(usersOfApplications, endUserFilter),
+    ...listField<EndUserShape, typeof endUserFilter>(usersOfApplications, endUserFilter),
   }),
 );
 
@@ -124,7 +124,7 @@ builder.prismaObjectField('License', 'users', (t) =>
     description: 'The end users who have it, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
-    resolve: listResolver<EndUserShape, typeof endUserFilter>(usersOfLicenses, endUserFilter),
+    ...listField<EndUserShape, typeof endUserFilter>(usersOfLicenses, endUserFilter),
   }),
 );
 

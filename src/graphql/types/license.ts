@@ -3,7 +3,7 @@ import { licenseFilter, licensesOfApplications, licenseTable } from '../../servi
 import { licenseSelect, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
@@ -143,6 +143,6 @@ builder.prismaObjectField('Application', 'licenses', (t) =>
       filter: t.arg({ type: LicenseFilterInput, description: 'Further conditions.' }),
     },
     complexity: connectionComplexity,
-    resolve: listResolver<LicenseShape, typeof licenseFilter>(licensesOfApplications, licenseFilter),
+    ...listField<LicenseShape, typeof licenseFilter>(licensesOfApplications, licenseFilter),
   }),
 );

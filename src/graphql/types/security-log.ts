@@ -8,7 +8,7 @@ import {
 } from '../../services/security-log/lists.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { listResolver } from '../list.ts';
+import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { Account } from './account.ts';
 import { Application, findApplication } from './application.ts';
@@ -168,7 +168,7 @@ builder.prismaObjectField('Application', 'securityLog', (t) =>
       'What happened to it, newest first. Verdicts of the last quarter second may not be there yet; entries are purged after about 90 days.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfApplications, securityLogFilter),
+    ...listField<EntryShape, typeof securityLogFilter>(logOfApplications, securityLogFilter),
   }),
 );
 
@@ -178,7 +178,7 @@ builder.prismaObjectField('License', 'securityLog', (t) =>
     description: 'What happened to it, newest first.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
+    ...listField<EntryShape, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
   }),
 );
 
@@ -189,6 +189,6 @@ builder.prismaObjectField(Account, 'securityLog', (t) =>
       'What happened to the account and to all of its applications, newest first; what was about a deleted application is gone.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    resolve: listResolver<EntryShape, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
+    ...listField<EntryShape, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
   }),
 );

@@ -20,6 +20,11 @@ export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
   return c.body(null, 204);
 };
 
-/** Dashboards on the configured origins may call with the session cookie. */
-export const openToAllowedPages = (origins: readonly string[]): MiddlewareHandler<RestEnv> =>
-  cors({ origin: [...origins], credentials: true, exposeHeaders: exposed });
+/**
+ * Dashboards on the configured origins may call with the session cookie. A request of no page is left as it is: answers
+ * are not stored, so that none has to say that it varies.
+ */
+export function openToAllowedPages(origins: readonly string[]): MiddlewareHandler<RestEnv> {
+  const open = cors({ origin: [...origins], credentials: true, exposeHeaders: exposed });
+  return (c, next) => (c.req.header('origin') === undefined ? next() : open(c, next));
+}
