@@ -59,12 +59,12 @@ type ParentType = GraphQLObjectType<unknown, unknown>;
 type Definition = GraphQLField<unknown, unknown>;
 type FieldNodes = readonly [FieldNode, ...FieldNode[]];
 
-/** The most fields of a plan. Fragments make a thousand times that of a short text, and plans are kept. */
+/** The most fields of a document's plan. Fragments make a thousand times that of a short text, and plans are kept. */
 const mostFields = 500;
 
 /**
- * Plans a query of a valid document. Null for what is left to the executor: mutations and subscriptions, introspection,
- * directives, fields with a rate limit (a query that is begun anew would draw on it twice), types that are no object,
+ * Plans the query of a valid document. Null for what is left to the executor: mutations and subscriptions, documents of
+ * several operations (hundreds fit into a short text, and each would have a plan), introspection, directives, fields with a rate limit (a query that is begun anew would draw on it twice), types that are no object,
  * and what has too many fields. A plan is data that names resolvers; nothing of a document ever becomes code.
  */
 export function planQuery(
@@ -73,14 +73,15 @@ export function planQuery(
   operation: OperationDefinitionNode,
 ): QueryPlan | null {
   const type = schema.getQueryType();
-  if (operation.operation !== 'query' || !type || hasDirective(document)) return null;
+  if (operation.operation !== 'query' || !type || hasSeveralOperations(document) || hasDirective(document))
+    return null;
   const fragments = Object.fromEntries(
     document.definitions
       .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
       .map((fragment) => [fragment.name.value, fragment]),
   );
   try {
-    const root = createPlanner(fragments)(type, [operation.selectionSet]);
+    const root = createPlanner(schema, fragments)(type, [operation.selectionSet]);
     return { schema, operation, fragments, root };
   } catch (error) {
     if (error instanceof NotPlanned) return null;
@@ -89,6 +90,9 @@ export function planQuery(
 }
 
 class NotPlanned extends Error {}
+
+const hasSeveralOperations = ({ definitions }: DocumentNode): boolean =>
+  definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1;
 
 function hasDirective(document: DocumentNode): boolean {
   let found = false;
@@ -100,7 +104,7 @@ function hasDirective(document: DocumentNode): boolean {
   return found;
 }
 
-function createPlanner(fragments: QueryPlan['fragments']) {
+function createPlanner(schema: GraphQLSchema, fragments: QueryPlan['fragments']) {
   let fieldsLeft = mostFields;
 
   const planObject = (type: ParentType, selections: readonly SelectionSetNode[]): ObjectPlan => {
@@ -147,7 +151,9 @@ function createPlanner(fragments: QueryPlan['fragments']) {
     if (fieldsLeft < 0 || definition === undefined || definition.extensions.rateLimitName !== undefined)
       throw new NotPlanned();
     const { resolve = defaultFieldResolver, extensions } = definition;
-    const together = extensions.together instanceof ResolveTogether ? extensions.together : null;
+    // The root is one parent, and its fields are closed in their resolvers (closed-fields.ts).
+    const isRoot = parentType === schema.getQueryType();
+    const together = !isRoot && extensions.together instanceof ResolveTogether ? extensions.together : null;
     const value = planValue(definition.type, nodes);
     return { responseName, parentType, definition, resolve, together, nodes, value };
   };

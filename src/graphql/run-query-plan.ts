@@ -109,7 +109,7 @@ function resolveAll(
   sources: readonly unknown[],
   use: Use,
 ): Promise<readonly unknown[]> | readonly unknown[] {
-  const { resolve, together } = field;
+  const { resolve, together, value } = field;
   const given = use.argumentsOf(field);
   const info = use.infoOf(field);
   if (together !== null) return together.resolve(sources, given, use.context, info);
@@ -125,6 +125,8 @@ function resolveAll(
     ignoreFailures(found);
     throw error;
   }
+  // Items that are promises are for the executor; they can fail while other parents are still waited for.
+  if (value.kind === 'list') ignoreFailures(found);
   return isLate ? Promise.all(found) : found;
 }
 
@@ -142,7 +144,10 @@ function completeAll(plan: ValuePlan, values: readonly unknown[], use: Use): Com
     }
     case 'list': {
       const lists = values.filter((value) => !isNothing(value, plan)).map(requireArray);
-      const [items, rest] = completeAll(plan.item, lists.flat(), use);
+      const joined = lists.flat();
+      // A list with holes: joined, it is shorter.
+      if (joined.length !== lists.reduce((sum, { length }) => sum + length, 0)) throw new Unanswered();
+      const [items, rest] = completeAll(plan.item, joined, use);
       let next = 0;
       const complete = lists.map(({ length }) => {
         const from = next;
@@ -186,9 +191,16 @@ function together(waiting: readonly Promise<unknown>[]): Promise<unknown> | null
   return others.length === 0 ? only : Promise.all(waiting);
 }
 
-/** Of what was begun for an answer that is given up: a failure that nobody waits for would end the process. */
+/** Of what was begun, lists' items too, and may not be waited for: a failure that nobody hears of would end the process. */
 function ignoreFailures(begun: readonly unknown[]): void {
-  for (const one of begun) if (isPromise(one)) one.then(undefined, () => undefined);
+  for (const one of begun) {
+    if (Array.isArray(one)) ignoreFailures(one);
+    else if (isPromise(one))
+      one.then(
+        (value) => ignoreFailures([value]),
+        () => undefined,
+      );
+  }
 }
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
