@@ -1,10 +1,10 @@
+import { getVariableValues } from '@graphql-tools/executor';
 import {
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLLeafType,
   type GraphQLResolveInfo,
   getArgumentValues,
-  getVariableValues,
 } from 'graphql/index.js';
 import type { FieldPlan, ObjectPlan, QueryPlan, ValuePlan } from './query-plan.ts';
 
@@ -24,15 +24,16 @@ export async function runQueryPlan(
   plan: QueryPlan,
   { contextValue, rootValue, variableValues }: ExecutionArgs,
 ): Promise<ExecutionResult> {
-  const { coerced } = getVariableValues(
+  // The executor's own reading of them, which is not graphql-js's in every corner: a variable can be named `__proto__`.
+  const variables = getVariableValues(
     plan.schema,
     plan.operation.variableDefinitions ?? [],
     variableValues ?? {},
     { maxErrors: 1 },
-  );
-  if (coerced === undefined) throw new Unanswered();
+  ).variableValues?.coerced;
+  if (variables === undefined) throw new Unanswered();
   const data = { ...plan.root.blank };
-  await fillObjects(plan.root, [rootValue], [data], createUse(plan, coerced, rootValue, contextValue));
+  await fillObjects(plan.root, [rootValue], [data], createUse(plan, variables, rootValue, contextValue));
   return { data };
 }
 

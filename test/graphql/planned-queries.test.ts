@@ -172,6 +172,20 @@ describe('a query that comes again is answered by its plan, with the same bytes'
     }
   });
 
+  test('a variable that is called like what every object has', async () => {
+    const query =
+      'query ($constructor: String, $toString: Int) { text(of: $constructor) nodes(amount: $toString) { id } }';
+    const variables = { constructor: 'given' };
+    expect((await askFourTimes(servePlanned(family), { query, variables })).executed).toEqual(byPlan);
+    // The executor does not find this one's value.
+    const prototype = {
+      query: 'query ($__proto__: String) { text(of: $__proto__) }',
+      variables: { ['__proto__']: 'given' },
+    };
+    const { text } = await askFourTimes(servePlanned(family), prototype);
+    expect(text).toBe('{"data":{"text":null}}');
+  });
+
   test('each use has its own context and variables, when fifty are answered at once', async () => {
     const ask = serveTypes('type Query { mine(of: Int): [Row] } type Row { of: Int who: String row: Row }', {
       Query: { mine: (_root: unknown, { of }: { of: number }) => inTurns(of % 3, [{ of }, { of }]) },
