@@ -1,4 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { bareLikeService } from './bare/like-service.ts';
+import { startBare } from './bare/process.ts';
 import { requireCpuTime } from './cpu-time.ts';
 import { createDatabase } from './database.ts';
 import { type BenchOptions, help, parseOptions, UsageError } from './options.ts';
@@ -18,14 +20,23 @@ async function bench(options: BenchOptions, undo: Undo, signal: AbortSignal): Pr
   signal.throwIfAborted();
   const service = await startService(database.env, undo);
   say('Filling it through its API …');
-  const scenarios = selected(allScenarios(await seed(`http://127.0.0.1:${service.port}`)), options.only);
+  const found = await seed(`http://127.0.0.1:${service.port}`);
   signal.throwIfAborted();
-  const { answered, refused } = await sortOut(scenarios, service);
+  const { material, publicKeyB64 } = await bareLikeService(found);
+  const bare = await startBare(material, undo);
+  signal.throwIfAborted();
+  const targets = { service, bare };
+  const clients = {
+    service: found.client,
+    bare: { ...found.client, publicKeyB64, baseUrl: `http://127.0.0.1:${bare.port}` },
+  };
+  const scenarios = selected(allScenarios({ seed: found, clients }), options.only);
+  const { answered, refused } = await sortOut(scenarios, targets);
   say(
     `Driving ${answered.length} scenarios, ${options.blocks} blocks of ${options.secondsPerBlock} s each …`,
   );
   const measured = await runScenarios(answered, {
-    service,
+    targets,
     connections: options.connections,
     seconds: options.secondsPerBlock,
     blocks: options.blocks,

@@ -1,4 +1,5 @@
 import { arch, availableParallelism, cpus, platform } from 'node:os';
+import type { Block } from './block.ts';
 import type { BenchDatabase } from './database.ts';
 import type { BenchOptions } from './options.ts';
 import type { Measured, Refused } from './run.ts';
@@ -36,7 +37,7 @@ interface ScenarioReport {
   }[];
 }
 
-/** How many times the CPU of the other a request costs: of the blocks of one round, the middle, least and most. */
+/** How one figure of two scenarios compares: of the blocks of one round, the middle, least and most. */
 interface Ratio extends Comparison {
   readonly median: number;
   readonly least: number;
@@ -87,10 +88,19 @@ function ratioOf(comparison: Comparison, measured: readonly Measured[]): Ratio[]
   const against = blocksOf(comparison.against);
   const ratios = blocksOf(comparison.measured).flatMap((block, round) => {
     const other = against[round];
-    return other === undefined
-      ? []
-      : [block.cpuSeconds / block.requests / (other.cpuSeconds / other.requests)];
+    return other === undefined ? [] : [figureOf(block, comparison) / figureOf(other, comparison)];
   });
   if (ratios.length === 0) return [];
   return [{ ...comparison, median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) }];
+}
+
+function figureOf({ requests, cpuSeconds, latencies }: Block, { of }: Comparison): number {
+  switch (of) {
+    case 'cost':
+      return cpuSeconds / requests;
+    case 'rate':
+      return requests / cpuSeconds;
+    case 'p50':
+      return quantile(latencies, 0.5);
+  }
 }

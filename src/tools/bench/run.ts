@@ -15,8 +15,14 @@ export interface Refused {
   readonly fault: string;
 }
 
-/** Rounds before anything counts: the service's code is compiled while it runs. */
-const warmUpRounds = 2;
+/** Rounds before anything counts, as code is compiled while it runs: at least and at most so many… */
+const warmUpRounds = { least: 2, most: 8 } as const;
+/** …and between them until every scenario has used this much CPU time. */
+const warmCpuSeconds = 4;
+
+/** Requests to make ahead of a block, as a share of what the block before took. */
+const preparedShare = 1.25;
+const firstPrepared = 1000;
 
 /**
  * Drives the scenarios in rounds of one block each, so that what changes on the machine meanwhile meets all of them.
@@ -28,21 +34,35 @@ export async function runScenarios(
   { blocks, ...options }: BlockOptions & { readonly blocks: number },
 ): Promise<Measured[]> {
   const measured = scenarios.map((scenario) => ({ scenario, blocks: [] as Block[] }));
-  for (let round = -warmUpRounds; round < blocks; round += 1) {
-    for (const { scenario, blocks } of round % 2 === 0 ? measured : measured.toReversed()) {
+  const expected: number[] = [];
+  const runRound = async (round: number, count: (place: number, block: Block) => void) => {
+    const order = measured.map((each, place) => ({ ...each, place }));
+    for (const { scenario, place } of round % 2 === 0 ? order : order.toReversed()) {
+      await scenario.prepare?.(expected[place] ?? firstPrepared);
       const block = await runBlock(scenario, options);
-      if (round >= 0) blocks.push(block);
+      expected[place] = Math.ceil(block.requests * preparedShare);
+      count(place, block);
     }
+  };
+  const warmth = measured.map(() => 0);
+  const isCold = () => warmth.some((cpuSeconds) => cpuSeconds < warmCpuSeconds);
+  for (let round = 0; round < warmUpRounds.least || (round < warmUpRounds.most && isCold()); round += 1) {
+    await runRound(round, (place, { cpuSeconds }) => {
+      warmth[place] = (warmth[place] ?? 0) + cpuSeconds;
+    });
+  }
+  for (let round = 0; round < blocks; round += 1) {
+    await runRound(round, (place, block) => measured[place]?.blocks.push(block));
   }
   return measured.map(({ scenario, blocks }) => ({ name: scenario.name, blocks }));
 }
 
 /** Asks each scenario once, and looks closely at the answer: a wrong one may be cheap. */
-export async function sortOut(scenarios: readonly Scenario[], service: ServiceProcess) {
+export async function sortOut(scenarios: readonly Scenario[], targets: BlockOptions['targets']) {
   const answered: Scenario[] = [];
   const refused: Refused[] = [];
   for (const scenario of scenarios) {
-    const fault = await closeFaultOf(scenario, service);
+    const fault = await closeFaultOf(scenario, targets[scenario.target ?? 'service']);
     if (fault === null) answered.push(scenario);
     else refused.push({ name: scenario.name, fault });
   }
@@ -50,6 +70,7 @@ export async function sortOut(scenarios: readonly Scenario[], service: ServicePr
 }
 
 async function closeFaultOf(scenario: Scenario, { port }: ServiceProcess): Promise<string | null> {
+  await scenario.prepare?.(1);
   const connection = await openConnection(port);
   try {
     const answer = await connection.ask(scenario.next());

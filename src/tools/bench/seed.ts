@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Client, createClient } from '../../sdk/index.ts';
+import { type Client, type ClientOptions, createClient } from '../../sdk/index.ts';
 import { createVendor, type Vendor } from './vendor.ts';
 
 /** What scenarios ask about: a vendor's account, filled through the public API alone. */
@@ -8,10 +8,31 @@ export interface Seed {
   readonly apiKey: string;
   /** The application with the licenses. */
   readonly applicationId: string;
+  /** What the application's programs are built with. */
+  readonly client: ClientOptions;
+  /** Licenses of the application that are bound to a device each, and do not end while it runs. */
+  readonly bound: readonly BoundLicense[];
 }
 
-/** Licenses of the application; as many of its newest as a page has are in use, each by an end user of its own. */
-export const seedSize = { licenses: 1000, inUse: 50, validationsEach: 2, otherApplications: 2 } as const;
+export interface BoundLicense {
+  readonly licenseKey: string;
+  readonly hwid: string;
+}
+
+/**
+ * Licenses of the application; as many of its newest as a page has are in use, each by an end user of its own. Others are
+ * bound to a device, without an account.
+ */
+export const seedSize = {
+  licenses: 1000,
+  bound: 250,
+  inUse: 50,
+  validationsEach: 2,
+  otherApplications: 2,
+} as const;
+
+/** Of every end user. */
+export const customerPassword = 'correct horse battery';
 
 const created = z.object({
   application: z.object({ id: z.string() }),
@@ -32,13 +53,21 @@ export async function seed(baseUrl: string): Promise<Seed> {
     await mint(vendor, other.application.id, 20);
   }
   const { application, sdkHint } = await createApplication(vendor, 'Photo Lab');
-  await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
+  const older = await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
   const inUse = await mint(vendor, application.id, seedSize.inUse);
   // All of them register at once, and a busy machine takes its time to hash so many passwords.
-  const program = createClient({ ...sdkHint, timeoutMs: 60_000 });
+  const client = { ...sdkHint, timeoutMs: 60_000 };
+  const program = createClient(client);
+  const bound = older.slice(0, seedSize.bound).map((licenseKey, index) => ({
+    licenseKey,
+    hwid: `device-${String(index).padStart(6, '0')}`,
+  }));
+  await Promise.all(
+    bound.map(async ({ licenseKey, hwid }) => expectValid(await program.validate(licenseKey, { hwid }))),
+  );
   await Promise.all(inUse.map((licenseKey, index) => use(program, licenseKey, index)));
   await untilLogged(vendor, application.id);
-  return { apiKey: vendor.apiKey, applicationId: application.id };
+  return { apiKey: vendor.apiKey, applicationId: application.id, client, bound };
 }
 
 const createApplication = (vendor: Vendor, name: string) =>
@@ -54,7 +83,7 @@ async function mint(vendor: Vendor, applicationId: string, amount: number): Prom
 async function use(program: Client, licenseKey: string, index: number): Promise<void> {
   const username = `customer-${index + 1}`;
   const hwid = `workstation-${index + 1}`;
-  const credentials = { username, email: `${username}@example.com`, password: 'correct horse battery' };
+  const credentials = { username, email: `${username}@example.com`, password: customerPassword };
   expectValid(await program.register({ ...credentials, licenseKey, hwid }));
   for (let count = 0; count < seedSize.validationsEach; count += 1) {
     expectValid(await program.validate(licenseKey, { hwid }));

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { rateLimitDefaults } from '../../ephemeral/rate-limits.ts';
+import { endProcess } from './end-process.ts';
 import { UsageError } from './options.ts';
 import type { Undo } from './undo.ts';
 
@@ -20,8 +21,6 @@ export interface ServiceProcess {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = 'dist/main.js';
 const startLimitMilliseconds = 60_000;
-/** Above the time that the service gives itself. */
-const stopLimitMilliseconds = 25_000;
 const outputLimit = 20_000;
 
 /** The whole load comes from one address, which no limit is to stop. */
@@ -53,7 +52,7 @@ export async function startService(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  undo.add(() => stop(child));
+  undo.add(() => endProcess(child));
   // Where this process dies of a fault of its own, nothing else is undone.
   process.on('exit', () => child.kill('SIGKILL'));
   let output = '';
@@ -67,15 +66,6 @@ export async function startService(
   });
   if (child.pid === undefined) throw new Error('The service did not start');
   return { port, pid: child.pid, output: () => output };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  const impatience = setTimeout(() => child.kill('SIGKILL'), stopLimitMilliseconds);
-  child.kill('SIGTERM');
-  await ended;
-  clearTimeout(impatience);
 }
 
 async function untilHealthy(port: number, check: () => void): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Report } from './report.ts';
+import type { Comparison } from './scenario.ts';
 
 /** The report as a person reads it at a terminal. */
 export function formatReport(report: Report): string {
@@ -28,16 +29,28 @@ export function formatReport(report: Report): string {
       : [
           '',
           ...table(
-            ['CPU of a request, as a ratio', 'median', 'least', 'most', 'goal'],
-            report.ratios.map(({ measured, against, median, least, most, atMost }) => [
-              `${measured} / ${against}`,
-              ...[median, least, most].map((ratio) => ratio.toFixed(2)),
-              atMost === undefined ? '' : `at most ${atMost.toFixed(2)}`,
+            ['ratio', 'of', 'median', 'least', 'most', 'goal'],
+            report.ratios.map((ratio) => [
+              `${ratio.measured} / ${ratio.against}`,
+              figures[ratio.of],
+              ...[ratio.median, ratio.least, ratio.most].map((value) => value.toFixed(2)),
+              goalOf(ratio),
             ]),
           ),
         ]),
     '',
   ].join('\n');
+}
+
+const figures: Record<Comparison['of'], string> = {
+  cost: 'CPU a request',
+  rate: 'requests a CPU-second',
+  p50: 'p50',
+};
+
+function goalOf({ atMost, atLeast }: Pick<Comparison, 'atMost' | 'atLeast'>): string {
+  if (atMost !== undefined) return `at most ${atMost.toFixed(2)}`;
+  return atLeast === undefined ? '' : `at least ${atLeast.toFixed(2)}`;
 }
 
 const whole = (number: number): string => Math.round(number).toLocaleString('en-US');

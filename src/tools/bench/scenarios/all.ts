@@ -1,8 +1,12 @@
 import type { Comparison, Scenario } from '../scenario.ts';
-import type { Seed } from '../seed.ts';
 import { licenseComparisons, licenseScenarios } from './licenses.ts';
+import type { Programs } from './programs.ts';
+import { validateComparisons, validateScenarios } from './validate.ts';
 
 /** Every scenario, in the order of the report. */
-export const allScenarios = (seed: Seed): Scenario[] => [...licenseScenarios(seed)];
+export const allScenarios = (programs: Programs): Scenario[] => [
+  ...validateScenarios(programs),
+  ...licenseScenarios(programs.seed),
+];
 
-export const allComparisons: readonly Comparison[] = [...licenseComparisons];
+export const allComparisons: readonly Comparison[] = [...validateComparisons, ...licenseComparisons];

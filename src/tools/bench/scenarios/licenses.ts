@@ -13,9 +13,9 @@ const names = {
 } as const;
 
 export const licenseComparisons: readonly Comparison[] = [
-  { measured: names.same, against: names.rest },
-  { measured: names.screen, against: names.rest, atMost: 1.5 },
-  { measured: names.counted, against: names.rest },
+  { measured: names.same, against: names.rest, of: 'cost' },
+  { measured: names.screen, against: names.rest, of: 'cost', atMost: 1.5 },
+  { measured: names.counted, against: names.rest, of: 'cost' },
 ];
 
 const sameFields = `query Licenses($id: ID!) {
