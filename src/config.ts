@@ -28,7 +28,15 @@ export interface Config {
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
   readonly logRetentionDays: number;
   readonly logLevel: string;
+  /** Processes that answer requests. With more than one, a supervisor starts them and answers none itself. */
+  readonly workers: number;
+  /** The most connections to a database server that one process has at once. */
+  readonly databaseConnections: number;
 }
+
+/** What all workers together may open of PostgreSQL's 100 connections, its default; fewer than 2 a worker are too few. */
+const sharedConnections = 80;
+const connectionsOfOne = { most: 10, least: 2 };
 
 /** Names every bad value at once, each with what it should have been. */
 export class ConfigError extends Error {
@@ -109,12 +117,7 @@ const environment = z.object({
     .default([]),
   RATE_LIMITS: z.string().default('').transform(parseRateLimits),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
-  WORKERS: z
-    .literal(
-      '1',
-      'must be 1: more than one process is not supported yet: start several instances with DATABASE_URL and REDIS_URL',
-    )
-    .optional(),
+  WORKERS: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
@@ -174,8 +177,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimits: value.RATE_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
     logLevel: value.LOG_LEVEL,
+    workers: value.WORKERS,
+    databaseConnections: connectionsFor(value.WORKERS),
   });
 }
+
+/** An even share of what all may open, within what one can use. */
+const connectionsFor = (workers: number): number =>
+  Math.max(connectionsOfOne.least, Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers)));
 
 /** An address as a URL has it: IPv6 in brackets, without a zone id, which no URL takes (WHATWG URL, "IPv6 parser"). */
 const hostOfUrl = (host: string): string => (host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host);
@@ -190,6 +199,12 @@ function missing(set: Readonly<Record<string, string | undefined>>): string[] {
   }
   if (production && set.CRYPTO_ENFORCE === 'false') {
     problems.push('CRYPTO_ENFORCE must not be false in production: it admits unsealed client requests');
+  }
+  const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).filter((name) => set[name] === undefined);
+  if (Number(set.WORKERS) > 1 && unshared.length > 0) {
+    problems.push(
+      `WORKERS above 1 needs ${unshared.join(' and ')}: workers share a PostgreSQL server and a Redis, and nothing else`,
+    );
   }
   return problems;
 }

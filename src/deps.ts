@@ -58,7 +58,11 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
   try {
     const countryOfIp =
       config.geoipDatabase === null ? null : await openCountryDatabase(config.geoipDatabase);
-    const database = await openDatabase(config.database, { log, ...(onFatal && { onFatal }) });
+    const database = await openDatabase(config.database, {
+      log,
+      maxConnections: config.databaseConnections,
+      ...(onFatal && { onFatal }),
+    });
     closers.push(() => database.close());
     // After the database is open: its lock keeps a second process from making a second secret.
     const keyring = createKeyring(masterSecret(config));

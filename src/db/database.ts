@@ -24,6 +24,8 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly log: Logger;
+  /** The most connections to a database server at once. */
+  readonly maxConnections?: number;
   /**
    * Called when an embedded database dies while it is open. Queries fail from then on, and the process should end.
    * Without it the death is only logged.
@@ -66,11 +68,11 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
 
 async function connect(
   address: DatabaseAddress,
-  { log, onFatal }: DatabaseOptions,
+  { log, onFatal, maxConnections }: DatabaseOptions,
   migrations: readonly Migration[],
 ): Promise<Connections> {
   if (address.kind === 'server') {
-    const pool = await connectServer(address.url, log);
+    const pool = await connectServer(address.url, log, maxConnections);
     return { pool, close: () => pool.end() };
   }
   return openEmbedded(address.kind === 'memory' ? null : address.directory, {

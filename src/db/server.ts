@@ -10,8 +10,8 @@ export const oldestMajorVersion = 15;
  * A pool of connections to a PostgreSQL server, after one has been made and the server found new enough.
  * @throws {DatabaseStartError} saying which server cannot be used and why, never with the password
  */
-export async function connectServer(url: string, log: Logger): Promise<pg.Pool> {
-  const pool = createPool({ connectionString: url, max: 10, connectionTimeoutMillis: 5_000 }, log);
+export async function connectServer(url: string, log: Logger, max = 10): Promise<pg.Pool> {
+  const pool = createPool({ connectionString: url, max, connectionTimeoutMillis: 5_000 }, log);
   try {
     const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
     checkServerVersion(Number(version.rows[0]?.server_version_num));

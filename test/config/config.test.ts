@@ -33,6 +33,8 @@ test('an empty environment is a working configuration, with the defaults of the 
     rateLimits: rateLimitDefaults,
     logRetentionDays: 90,
     logLevel: 'info',
+    workers: 1,
+    databaseConnections: 10,
   });
 });
 
@@ -55,6 +57,7 @@ test('every variable is read', () => {
     RATE_LIMITS: 'validate=600, session = 120',
     LOG_RETENTION_DAYS: '30',
     LOG_LEVEL: 'silent',
+    WORKERS: '4',
   });
   expect(config).toEqual({
     production: true,
@@ -73,6 +76,8 @@ test('every variable is read', () => {
     rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
     logRetentionDays: 30,
     logLevel: 'silent',
+    workers: 4,
+    databaseConnections: 10,
   });
 });
 
@@ -95,12 +100,6 @@ test('an empty variable counts as unset, an unknown one is none of ours', () => 
   expect(loadConfig({ ...empty, PATH: '/bin', SHELL: undefined })).toEqual(loadConfig({}));
 });
 
-test.each(['2', '0', 'auto', '01'])('WORKERS %s is refused, with what to do instead', (WORKERS) => {
-  expect(problemsOf({ WORKERS })).toEqual([
-    'WORKERS must be 1: more than one process is not supported yet: start several instances with DATABASE_URL and REDIS_URL',
-  ]);
-});
-
 test('the zone of a link-local HOST is no part of the public address', () => {
   expect(loadConfig({ HOST: 'fe80::1%eth0' })).toMatchObject({
     host: 'fe80::1%eth0',
@@ -108,8 +107,40 @@ test('the zone of a link-local HOST is no part of the public address', () => {
   });
 });
 
-test('WORKERS 1 is what runs anyway', () => {
-  expect(loadConfig({ WORKERS: '1' })).toEqual(loadConfig({}));
+describe('WORKERS', () => {
+  const shared = { DATABASE_URL: 'postgres://a', REDIS_URL: 'redis://a', SERVICE_SECRET: secret };
+
+  test('1 is what runs anyway', () => {
+    expect(loadConfig({ WORKERS: '1' })).toEqual(loadConfig({}));
+  });
+
+  test.each(['0', '65', 'auto', '-1', '1.5'])('%s is refused', (WORKERS) => {
+    expect(problemsOf({ ...shared, WORKERS })).toEqual(['WORKERS must be a whole number from 1 to 64']);
+  });
+
+  test.each([
+    [{ SERVICE_SECRET: secret }, 'DATABASE_URL and REDIS_URL'],
+    [{ ...shared, REDIS_URL: '' }, 'REDIS_URL'],
+    [{ ...shared, DATABASE_URL: '' }, 'DATABASE_URL'],
+  ])('above 1 with %j alone is refused for want of %s', (env, wanting) => {
+    expect(problemsOf({ ...env, WORKERS: '2' })).toEqual([
+      `WORKERS above 1 needs ${wanting}: workers share a PostgreSQL server and a Redis, and nothing else`,
+    ]);
+    expect(problemsOf({ ...env, WORKERS: '1' })).toEqual([]);
+  });
+
+  test.each([
+    ['1', 10],
+    ['8', 10],
+    ['16', 5],
+    ['32', 2],
+    ['64', 2],
+  ])('%s have each at most %i connections to the database', (WORKERS, connections) => {
+    expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
+      workers: Number(WORKERS),
+      databaseConnections: connections,
+    });
+  });
 });
 
 test('every bad value is named at once, what one variable asks of another too', () => {
