@@ -37,8 +37,10 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     const slice = parseInput(sliceInput, range);
     const filter = parseInput(filterSchema, { q, ...conditions });
     const columns = selectedColumns(info, source.table, ['edges', 'node']);
+    const lookAhead = selectedFields(info).has('pageInfo');
     return {
-      pages: (parentIds: readonly string[]) => source.slices<Row>({ ctx, parentIds, slice, filter, columns }),
+      pages: (parentIds: readonly string[]) =>
+        source.slices<Row>({ ctx, parentIds, slice, lookAhead, filter, columns }),
       counts: (parentIds: readonly string[]) => source.counts({ ctx, parentIds, filter }),
     };
   };

@@ -31,7 +31,12 @@ export interface ListSource<Filter> {
    * parents there are and however long their lists, as the keyset is an index's.
    */
   slices<Row extends ListRow = ListRow>(
-    query: ListQuery<Filter> & { readonly slice: Slice; readonly columns: readonly string[] },
+    query: ListQuery<Filter> & {
+      readonly slice: Slice;
+      /** Whether to see if more rows follow, at the cost of one row more a parent. If not, it says that none do. */
+      readonly lookAhead: boolean;
+      readonly columns: readonly string[];
+    },
   ): Promise<ReadonlyMap<string, Sliced<Row>>>;
   /** How many rows each parent has; one that has none is left out. */
   counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, number>>;
@@ -64,6 +69,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       parentIds,
       filter,
       slice,
+      lookAhead,
       columns,
     }: Parameters<ListSource<Filter>['slices']>[0]) {
       const direction = Prisma.raw(slice.backward ? 'ASC' : 'DESC');
@@ -80,7 +86,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
             SELECT ${selected(table, columns)} FROM ${name}
             WHERE ${parentColumn} = ANY(ARRAY[parent.id]) AND ${isWithin(id, slice)} AND ${matches(filter, ctx)}
             ORDER BY ${parentColumn} ${direction}, ${id} ${direction}
-            LIMIT ${slice.size + 1}
+            LIMIT ${slice.size + (lookAhead ? 1 : 0)}
           ) AS own
           ORDER BY own.id ${direction}`,
       );

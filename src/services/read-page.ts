@@ -17,6 +17,7 @@ export async function readPage<Row extends ListRow>(
     parentIds: [parentId],
     filter: { q },
     slice: { size: limit, backward: false, fromId: cursor ?? null },
+    lookAhead: true,
     columns: Object.keys(source.table.columns),
   });
   const { rows = [], hasNextPage = false } = slices.get(parentId) ?? {};
