@@ -27,6 +27,8 @@ export interface Config {
   /** Requests a minute and client address, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
   readonly logRetentionDays: number;
+  /** How long validation goes on from what is cached while PostgreSQL is away; 0: not at all. */
+  readonly staleIfDownSeconds: number;
   readonly logLevel: string;
   /** Processes that answer requests. With more than one, a supervisor starts them and answers none itself. */
   readonly workers: number;
@@ -117,6 +119,7 @@ const environment = z.object({
     .default([]),
   RATE_LIMITS: z.string().default('').transform(parseRateLimits),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
+  STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
   WORKERS: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
@@ -176,6 +179,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     corsOrigins: value.CORS_ORIGINS,
     rateLimits: value.RATE_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
+    staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
     logLevel: value.LOG_LEVEL,
     workers: value.WORKERS,
     databaseConnections: connectionsFor(value.WORKERS),

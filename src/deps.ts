@@ -4,6 +4,7 @@ import { createKeyring } from './crypto/keyring.ts';
 import { loadOrCreateMasterSecret } from './crypto/master-secret.ts';
 import { createTicketSealer } from './crypto/session-ticket.ts';
 import { openDatabase } from './db/database.ts';
+import { createWatchPool } from './db/watch-pool.ts';
 import { createMemoryStore } from './ephemeral/memory.ts';
 import { createRedisStore } from './ephemeral/redis.ts';
 import { createReplayGuard } from './ephemeral/replay-guard.ts';
@@ -14,6 +15,11 @@ import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { checkApplicationKeys } from './services/application/check-keys.ts';
 import { createEndedSessions } from './services/auth/ended-sessions.ts';
 import { createServiceCaches } from './services/caches.ts';
+import {
+  type DatabaseWatch,
+  embeddedDatabaseWatch,
+  startDatabaseWatch,
+} from './services/coherence/database-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import { startMaintenance } from './services/maintenance.ts';
 import { createSecurityLogFeed } from './services/security-log/feed.ts';
@@ -73,6 +79,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         ? createMemoryStore({ clock })
         : await createRedisStore({ url: config.redisUrl, log });
     closers.push(() => store.close());
+    const watch = await watchDatabase(config, log);
+    closers.push(() => watch.close());
     const { logRetentionDays: retentionDays } = config;
     closers.push(startMaintenance({ database, clock, log, retentionDays }));
     const securityLogFeed = createSecurityLogFeed({
@@ -96,7 +104,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       database,
       store,
       replayGuard: createReplayGuard(store),
-      caches: createServiceCaches(database.pool, keyring, store, log),
+      caches: createServiceCaches({ pool: database.pool, keyring, store, watch, log }),
       securityLog,
       securityLogFeed,
       endedSessions: createEndedSessions(store, securityLogFeed.followers, log),
@@ -121,6 +129,12 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+async function watchDatabase(config: Config, log: Logger): Promise<DatabaseWatch> {
+  const { database, staleIfDownSeconds } = config;
+  if (database.kind !== 'server') return embeddedDatabaseWatch;
+  return startDatabaseWatch({ pool: createWatchPool(database.url, log), log, staleIfDownSeconds });
 }
 
 function masterSecret(config: Config): Uint8Array {

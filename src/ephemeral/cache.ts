@@ -3,12 +3,16 @@ import { LRUCache } from 'lru-cache';
 import { type Invalidation, parseInvalidation, printInvalidation } from './invalidation.ts';
 import type { EphemeralStore } from './store.ts';
 
-export interface CacheOptions {
+export interface CacheOptions<Value> {
   /** The same in every instance, different for every cache of one store. */
   readonly name: string;
   /** The least recently used entry beyond this is dropped. */
   readonly maxEntries: number;
+  /** For entries of different sizes, how much they may have together. */
+  readonly weight?: { readonly max: number; readonly of: (value: Value) => number };
   readonly store: EphemeralStore;
+  /** Asked at every use, so it has to be cheap: whether anything remembered may be served now. Always, when left out. */
+  readonly mayServe?: () => boolean;
 }
 
 /**
@@ -36,6 +40,12 @@ export interface Cache<Value> {
   /** Forgets every key, here and in the other instances, as `invalidate` does. */
   invalidateAll(): Promise<void>;
 
+  /** Forgets these keys in this process, loads under way included. */
+  forget(keys: readonly string[]): void;
+
+  /** Forgets the keys of which this holds, in this process. It looks at every entry. */
+  forgetWhere(holds: (key: string) => boolean): void;
+
   /** Forgets everything in this process, loads under way included. */
   clear(): void;
 }
@@ -45,14 +55,19 @@ const mostKeysInMessage = 1000;
 
 /**
  * Creates a cache, and has the caches of this name in other instances forget everything. With a shared store, while
- * its subscription is down every `get` loads and nothing is kept.
+ * its subscription is down, and while `mayServe` says no, every `get` loads and nothing is kept.
  */
-export function createCache<Value extends NonNullable<unknown> | null>(options: CacheOptions): Cache<Value> {
-  const { maxEntries, store } = options;
+export function createCache<Value extends NonNullable<unknown> | null>(
+  options: CacheOptions<Value>,
+): Cache<Value> {
+  const { maxEntries, weight, store, mayServe = () => true } = options;
   const channel = `invalidate:${options.name}`;
   const self = randomUUID();
   // Boxed, so that null can be told from nothing.
-  const entries = new LRUCache<string, { readonly value: Value }>({ max: maxEntries });
+  const entries = new LRUCache<string, { readonly value: Value }>({
+    max: maxEntries,
+    ...(weight && { maxSize: weight.max, sizeCalculation: ({ value }) => weight.of(value) }),
+  });
   // Only a load still listed here when it ends may be stored: forgetting a key strikes its load off.
   const loads = new Map<string, Promise<Value>>();
   const subscription = store.subscribe(channel, {
@@ -79,6 +94,10 @@ export function createCache<Value extends NonNullable<unknown> | null>(options: 
     }
   }
 
+  function forgetWhere(holds: (key: string) => boolean): void {
+    forget([...entries.keys(), ...loads.keys()].filter(holds));
+  }
+
   function receive(invalidation: Invalidation | null): void {
     if (invalidation?.from === self) return;
     if (invalidation === null || invalidation.keys === 'all') clear();
@@ -103,12 +122,12 @@ export function createCache<Value extends NonNullable<unknown> | null>(options: 
 
   return {
     peek(key) {
-      return subscription.live ? entries.get(key)?.value : undefined;
+      return subscription.live && mayServe() ? entries.get(key)?.value : undefined;
     },
 
     get(key, load) {
       // An answer from before the interruption may be outdated, and so may a load under way: join none.
-      if (!subscription.live) return attempt(load);
+      if (!subscription.live || !mayServe()) return attempt(load);
       const entry = entries.get(key);
       return entry !== undefined ? Promise.resolve(entry.value) : (loads.get(key) ?? start(key, load));
     },
@@ -130,6 +149,8 @@ export function createCache<Value extends NonNullable<unknown> | null>(options: 
       return store.publish(channel, everything, everything);
     },
 
+    forget,
+    forgetWhere,
     clear,
   };
 }

@@ -5,12 +5,16 @@ import { createCache } from '../ephemeral/cache.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Logger } from '../lib/log.ts';
 import { type ApplicationSnapshot, loadApplicationSnapshot } from './application/snapshot.ts';
-import { type BanType, banCacheKey, loadIsBanned } from './ban/is-banned.ts';
+import { type BanList, banListSize, loadBanList } from './ban/ban-list.ts';
+import { type BanType, banCacheKey, banCacheKeyIsOf, loadIsBanned } from './ban/is-banned.ts';
+import type { CacheChange } from './coherence/cache-change.ts';
+import type { DatabaseWatch } from './coherence/database-watch.ts';
 import { type LicenseSnapshot, licenseCacheKey, loadLicenseSnapshot } from './license/snapshot.ts';
 
 /**
  * What the hot path reads, kept in memory: bounded, negative answers too, and invalidated by every write that
- * changes it, on every instance. A verb invalidates after its commit and before it answers.
+ * changes it, on every instance. A verb invalidates after its commit and before it answers; what its message does not
+ * reach hears of it from the database (`coherence/`).
  */
 export interface ServiceCaches {
   application(id: string): Promise<ApplicationSnapshot | null>;
@@ -25,21 +29,60 @@ export interface ServiceCaches {
 
 const maxApplications = 1_000;
 const maxLicenses = 50_000;
+/** In lists of all bans of an application; and one by one, of applications that have too many for a list. */
+const maxListedBans = 200_000;
 const maxBans = 50_000;
 
-export function createServiceCaches(
-  pool: Pool,
-  keyring: Keyring,
-  store: EphemeralStore,
-  log: Logger,
-): ServiceCaches {
+export interface ServiceCachesOptions {
+  readonly pool: Pool;
+  readonly keyring: Keyring;
+  readonly store: EphemeralStore;
+  readonly watch: DatabaseWatch;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export function createServiceCaches({
+  pool,
+  keyring,
+  store,
+  watch,
+  log,
+}: ServiceCachesOptions): ServiceCaches {
+  const mayServe = () => watch.mayServe;
   const applications = createCache<ApplicationSnapshot | null>({
     name: 'application',
     maxEntries: maxApplications,
     store,
+    mayServe,
   });
-  const licenses = createCache<LicenseSnapshot | null>({ name: 'license', maxEntries: maxLicenses, store });
-  const bans = createCache<boolean>({ name: 'ban', maxEntries: maxBans, store });
+  const licenses = createCache<LicenseSnapshot | null>({
+    name: 'license',
+    maxEntries: maxLicenses,
+    store,
+    mayServe,
+  });
+  const banLists = createCache<BanList>({
+    name: 'ban-list',
+    maxEntries: maxApplications,
+    weight: { max: maxListedBans, of: banListSize },
+    store,
+    mayServe,
+  });
+  const bans = createCache<boolean>({ name: 'ban', maxEntries: maxBans, store, mayServe });
+
+  function forget({ cache, keys }: CacheChange): void {
+    const own = { application: [applications], license: [licenses], ban: [banLists, bans] }[cache];
+    if (keys === 'all') for (const each of own) each.clear();
+    else if (cache !== 'ban') for (const each of own) each.forget(keys);
+    else {
+      banLists.forget(keys);
+      bans.forgetWhere((key) => keys.some((id) => banCacheKeyIsOf(key, id)));
+    }
+  }
+  watch.listen((changes) => {
+    if (changes === 'all') for (const cache of [applications, licenses, banLists, bans]) cache.clear();
+    else for (const change of changes) forget(change);
+  });
 
   // The write is committed and its answer may hold keys that are shown once: it is not refused because the other
   // instances cannot be told yet. They are told as soon as the store answers again; those cut off from it serve nothing cached
@@ -52,14 +95,21 @@ export function createServiceCaches(
   return {
     application: (id) => applications.get(id, () => loadApplicationSnapshot(pool, keyring, id)),
     license: (keyHash) => licenses.get(licenseCacheKey(keyHash), () => loadLicenseSnapshot(pool, keyHash)),
-    isBanned: (applicationId, banType, value) =>
-      bans.get(banCacheKey(applicationId, banType, value), () =>
+    isBanned: async (applicationId, banType, value) => {
+      const list = await banLists.get(applicationId, () => loadBanList(pool, applicationId));
+      if (list !== 'too-many') return list[banType].has(value);
+      return bans.get(banCacheKey(applicationId, banType, value), () =>
         loadIsBanned(pool, applicationId, banType, value),
-      ),
+      );
+    },
     invalidateApplication: (id) => told(applications.invalidate([id])),
     invalidateLicenses: (keyHashes) => told(licenses.invalidate(keyHashes.map(licenseCacheKey))),
     invalidateAllLicenses: () => told(licenses.invalidateAll()),
-    invalidateBan: (applicationId, banType, value) =>
-      told(bans.invalidate([banCacheKey(applicationId, banType, value)])),
+    invalidateBan: async (applicationId, banType, value) => {
+      await Promise.all([
+        told(banLists.invalidate([applicationId])),
+        told(bans.invalidate([banCacheKey(applicationId, banType, value)])),
+      ]);
+    },
   };
 }

@@ -1,8 +1,10 @@
 import type { Prisma } from '../db/client.ts';
 import { isTransactionVictim } from '../db/errors.ts';
 import type { BanType } from './ban/is-banned.ts';
+import { type CacheChange, noteChanges } from './coherence/cache-change.ts';
 import type { ServiceContext, ServiceEnvironment } from './context.ts';
 import { ServiceError } from './errors.ts';
+import { licenseCacheKey } from './license/snapshot.ts';
 import { settleEntries } from './security-log/open-transactions.ts';
 
 /** Prisma's own limit for a short transaction is 5 s; what may rewrite millions of rows says so. */
@@ -35,15 +37,17 @@ export async function changeInTransaction<Result>(
   work: Work<Result>,
   options: TransactionOptions = {},
 ): Promise<Result> {
-  const { database, securityLogFeed } = ctx.env;
-  const { touched, isEmpty, invalidate } = trackTouched(ctx.env);
+  const { database, securityLogFeed, store } = ctx.env;
+  const { touched, isEmpty, changes, invalidate } = trackTouched(ctx.env);
+  const noted = async (transaction: Prisma.TransactionClient): Promise<Result> => {
+    const result = await work(transaction, touched);
+    if (store.shared) await noteChanges(transaction, changes());
+    return result;
+  };
   try {
     return await untilNoVictim(() =>
       settleEntries(securityLogFeed, (track) =>
-        database.prisma.$transaction(
-          (transaction) => track(transaction, () => work(transaction, touched)),
-          options,
-        ),
+        database.prisma.$transaction((transaction) => track(transaction, () => noted(transaction)), options),
       ),
     );
   } catch (error) {
@@ -71,26 +75,40 @@ async function untilNoVictim<Result>(attempt: () => Promise<Result>): Promise<Re
 interface Tracked {
   readonly touched: Touched;
   isEmpty(): boolean;
+  /** The same, for instances that its message does not reach. */
+  changes(): readonly CacheChange[];
   invalidate(): Promise<void>;
 }
 
 function trackTouched({ caches, securityLogFeed: { news } }: ServiceEnvironment): Tracked {
   const licenses: Uint8Array[] = [];
   const others: (() => Promise<void>)[] = [];
+  const changes: CacheChange[] = [];
   return {
     touched: {
-      application: (id) =>
+      application: (id) => {
+        changes.push({ cache: 'application', keys: [id] });
         others.push(() => {
           news.tell([id]);
           return caches.invalidateApplication(id);
-        }),
+        });
+      },
       credentials: (developerId) => others.push(async () => news.doubt(developerId)),
       license: (keyHash) => licenses.push(keyHash),
-      allLicenses: () => others.push(() => caches.invalidateAllLicenses()),
-      ban: (applicationId, banType, value) =>
-        others.push(() => caches.invalidateBan(applicationId, banType, value)),
+      allLicenses: () => {
+        changes.push({ cache: 'license', keys: 'all' });
+        others.push(() => caches.invalidateAllLicenses());
+      },
+      ban: (applicationId, banType, value) => {
+        changes.push({ cache: 'ban', keys: [applicationId] });
+        others.push(() => caches.invalidateBan(applicationId, banType, value));
+      },
     },
     isEmpty: () => licenses.length + others.length === 0,
+    changes: () =>
+      licenses.length === 0
+        ? changes
+        : [...changes, { cache: 'license', keys: licenses.map(licenseCacheKey) }],
     invalidate: async () => {
       if (licenses.length > 0) await caches.invalidateLicenses(licenses);
       for (const other of others) await other();

@@ -32,6 +32,7 @@ test('an empty environment is a working configuration, with the defaults of the 
     corsOrigins: [],
     rateLimits: rateLimitDefaults,
     logRetentionDays: 90,
+    staleIfDownSeconds: 600,
     logLevel: 'info',
     workers: 1,
     databaseConnections: 10,
@@ -56,6 +57,7 @@ test('every variable is read', () => {
     CORS_ORIGINS: 'https://dash.example.com, http://localhost:3000',
     RATE_LIMITS: 'validate=600, session = 120',
     LOG_RETENTION_DAYS: '30',
+    STALE_IF_DOWN_SECONDS: '0',
     LOG_LEVEL: 'silent',
     WORKERS: '4',
   });
@@ -75,6 +77,7 @@ test('every variable is read', () => {
     corsOrigins: ['https://dash.example.com', 'http://localhost:3000'],
     rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
     logRetentionDays: 30,
+    staleIfDownSeconds: 0,
     logLevel: 'silent',
     workers: 4,
     databaseConnections: 10,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
+import { instant } from '../../db/from-json.ts';
 import { all, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText } from '../search.ts';
@@ -14,6 +15,7 @@ export const banTable = {
     sourceLicenseId: 'bans.source_license_id',
     createdAt: 'bans.created_at',
   },
+  fromJson: { createdAt: instant },
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = bans.application_id)',
 } as const satisfies ListTable;

@@ -1,0 +1,63 @@
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import { type CacheChange, cacheChange } from './cache-change.ts';
+
+/** Up to where the changes have been read: which transactions a look has seen, in which life of the server. */
+export interface Position {
+  /** A `pg_snapshot`, as text: xmin:xmax:xip. */
+  readonly snapshot: string;
+  /** When the server was started. */
+  readonly serverStarted: string;
+}
+
+export interface Look {
+  readonly position: Position;
+  /** 'all': which they were cannot be told, so that everything is to be forgotten. */
+  readonly changes: readonly CacheChange[] | 'all';
+}
+
+/** With more, forgetting everything is less work than reading them. */
+const mostChanges = 500;
+
+/**
+ * Changes that were committed since, exactly: those of transactions that the earlier snapshot did not see. (Ids and
+ * times are given before the commit, so that a reader who goes by them misses what is committed late.)
+ */
+const query = `
+  SELECT here.snapshot::text AS snapshot, pg_postmaster_start_time()::text AS "serverStarted",
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('cache', change.cache, 'keys', change.keys)), '[]')
+     FROM (
+       SELECT cache, keys FROM cache_changes
+       WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
+         AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
+       LIMIT ${mostChanges + 1}
+     ) AS change) AS changes
+  FROM (SELECT pg_current_snapshot() AS snapshot) AS here`;
+
+const row = z.object({
+  snapshot: z.string().regex(/^\d+:\d+:[\d,]*$/),
+  serverStarted: z.string(),
+  changes: z.array(z.unknown()),
+});
+
+const xmax = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? 0);
+
+/** What was committed since `position`; with null, where to read on from. */
+export async function readChanges(pool: Pool, position: Position | null): Promise<Look> {
+  const { rows } = await pool.query(query, [position?.snapshot ?? null]);
+  const { changes, ...now } = row.parse(rows[0]);
+  // A server that was started anew may be another one, a replica or a backup, and may have lost what was committed.
+  const isContinued =
+    position !== null &&
+    position.serverStarted === now.serverStarted &&
+    xmax(position.snapshot) <= xmax(now.snapshot) &&
+    changes.length <= mostChanges;
+  // What another version of the service wrote may not be readable.
+  const read = z.array(cacheChange).safeParse(changes);
+  return { position: now, changes: isContinued && read.success ? read.data : 'all' };
+}
+
+/** Deletes changes that every instance has read, or is too late for and forgets everything instead. */
+export async function purgeChanges(pool: Pool): Promise<void> {
+  await pool.query(`DELETE FROM cache_changes WHERE changed_at < now() - interval '1 hour'`);
+}

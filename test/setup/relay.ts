@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { z } from 'zod';
+
+/** A TCP relay before a server, that can lose it: connections cut and new ones refused, or held without an answer. */
+export interface Relay {
+  readonly port: number;
+  /** The URL of the server, with the relay's address in its place. */
+  readonly url: string;
+  /** Ends every connection, and each new one at once. */
+  cut(): void;
+  /** Passes nothing on, and closes nothing: what comes meanwhile arrives when it goes on. */
+  pause(): void;
+  /** Lets new connections through, and goes on with those held. */
+  restore(): void;
+  close(): Promise<void>;
+}
+
+const address = z.object({ port: z.number() });
+const portOf = (url: URL): number => Number(url.port || { 'redis:': 6379 }[url.protocol] || 5432);
+
+export async function startRelay(target: string): Promise<Relay> {
+  const aim = new URL(target);
+  const sockets = new Set<Socket>();
+  let state: 'open' | 'cut' | 'paused' = 'open';
+  const server = createServer((inside) => {
+    if (state === 'cut') return void inside.destroy();
+    const outside = connect(portOf(aim), aim.hostname);
+    for (const [one, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.on('data', (chunk) => other.write(chunk));
+      if (state === 'paused') one.pause();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = address.parse(server.address());
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+  const cut = () => {
+    state = 'cut';
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port,
+    url: url.href,
+    cut,
+    pause: () => {
+      state = 'paused';
+      for (const socket of sockets) socket.pause();
+    },
+    restore: () => {
+      state = 'open';
+      for (const socket of sockets) socket.resume();
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
