@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { vacuumEmbedded } from '../db/vacuum.ts';
@@ -24,36 +25,47 @@ async function buildIndexes({ database, log }: MaintenanceOptions): Promise<void
 }
 
 const interval = 6 * 60 * 60 * 1000;
+/** So that there are never many changes to sum up beside the counts. */
+const foldInterval = 60 * 1000;
 
 /**
- * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over,
- * and vacuums an embedded database.
+ * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over
+ * and counts that are too old for any figure, and vacuums an embedded database.
  */
 export async function maintain({ database, clock, log, retentionDays }: MaintenanceOptions): Promise<void> {
   const now = new Date(clock.now());
   await ensureLogPartitions(database.pool, now);
   const dropped = await dropExpiredLogPartitions(database.pool, now, retentionDays);
   if (dropped.length > 0) log.info({ dropped }, 'Dropped security log entries past their retention');
+  await dropOldValidationCounts(database.pool, now);
   await database.prisma.endUserSession.deleteMany({ where: { expiresAt: { lt: now } } });
   await vacuumEmbedded(database);
 }
 
 /**
- * Builds what indexes are missing now, and maintains the database every six hours. Several instances may do so at
- * once. A failure is logged, and the next turn makes up for it: partitions are weeks ahead, and a database that is
- * opened makes them too. Indexes are built at a start alone.
+ * Builds what indexes are missing now, maintains the database every six hours, and folds the counts of licenses every
+ * minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
+ * weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
  * @returns stops it, after the turn under way
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
   let underWay = buildIndexes(options);
-  const timer = setInterval(() => {
+  let folding: Promise<unknown> = Promise.resolve();
+  const maintaining = setInterval(() => {
     underWay = maintain(options).catch((error: unknown) => {
       options.log.error({ err: error }, 'The database could not be maintained; will try again');
     });
   }, interval);
-  timer.unref();
+  const counting = setInterval(() => {
+    folding = foldLicenseCounts(options.database.pool).catch((error: unknown) => {
+      options.log.error({ err: error }, 'The counts of licenses could not be folded; will try again');
+    });
+  }, foldInterval);
+  maintaining.unref();
+  counting.unref();
   return async () => {
-    clearInterval(timer);
-    await underWay;
+    clearInterval(maintaining);
+    clearInterval(counting);
+    await Promise.all([underWay, folding]);
   };
 }

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+
+/** Advisory lock of the one instance that folds. */
+const advisoryLock = 72707373;
+
+/**
+ * Folds the changes of license counts into the counts, in one statement: whoever sums up both sees the same before and
+ * after. Several instances may do so at once: one works. A count that comes to nothing is taken out.
+ * @returns how many changes were folded
+ */
+export async function foldLicenseCounts(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ folded: number }>(fold);
+  return rows[0]?.folded ?? 0;
+}
+
+// A row cannot be updated and deleted in one statement: counts that come to zero go at the next turn.
+const fold = `
+  WITH turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS mine
+  ), changed AS (
+    DELETE FROM license_count_changes WHERE (SELECT mine FROM turn)
+    RETURNING application_id, status, expiry_hour, change
+  ), summed AS (
+    SELECT application_id, status, expiry_hour, sum(change) AS change, count(*) AS changes FROM changed
+    GROUP BY 1, 2, 3
+  ), folded AS (
+    INSERT INTO license_counts AS counted (application_id, status, expiry_hour, count)
+    SELECT application_id, status, expiry_hour, change FROM summed
+    WHERE change <> 0 AND EXISTS (SELECT FROM applications WHERE applications.id = summed.application_id)
+    ORDER BY 1, 2, 3
+    ON CONFLICT (application_id, status, expiry_hour) DO UPDATE SET count = counted.count + excluded.count
+  ), emptied AS (
+    DELETE FROM license_counts AS counted
+    WHERE count = 0 AND (SELECT mine FROM turn) AND NOT EXISTS (
+      SELECT FROM summed WHERE summed.application_id = counted.application_id AND summed.status = counted.status
+        AND summed.expiry_hour = counted.expiry_hour AND summed.change <> 0)
+  )
+  SELECT coalesce(sum(changes), 0)::int AS folded FROM summed`;
+
+/** Takes out the minutes that no figure counts any more: the longest is of 24 hours. */
+export async function dropOldValidationCounts(pool: pg.Pool, now: Date): Promise<void> {
+  const twoDays = 2 * 24 * 60;
+  await pool.query('DELETE FROM validation_counts WHERE minute < $1', [
+    Math.floor(now.getTime() / 60_000) - twoDays,
+  ]);
+}

@@ -1,0 +1,57 @@
+import type { ServiceContext } from '../context.ts';
+
+/** How many licenses a developer has, by where they stand. */
+export interface LicenseCounts {
+  readonly total: number;
+  readonly unused: number;
+  readonly active: number;
+  readonly expired: number;
+  readonly banned: number;
+}
+
+const hour = 60 * 60 * 1000;
+
+/**
+ * Counts from the sums that triggers keep of each status and hour of expiry, so that it costs the same however many
+ * licenses there are. Only those whose term ends in the hour that `now` is in are looked at themselves. One statement,
+ * and so one moment: exact while licenses change.
+ */
+export async function countLicenses(
+  { env }: ServiceContext,
+  developerId: string,
+  now: Date,
+): Promise<LicenseCounts> {
+  const thisHour = Math.floor(now.getTime() / hour);
+  const { rows } = await env.database.pool.query<LicenseCounts>(countStatement, [
+    developerId,
+    thisHour,
+    new Date(thisHour * hour),
+    now,
+  ]);
+  return rows[0] ?? { total: 0, unused: 0, active: 0, expired: 0, banned: 0 };
+}
+
+const countStatement = `
+  WITH own AS MATERIALIZED (
+    SELECT id FROM applications WHERE developer_id = $1
+  ), counted AS (
+    SELECT status, expiry_hour, count FROM license_counts WHERE application_id IN (SELECT id FROM own)
+    UNION ALL
+    SELECT status, expiry_hour, change FROM license_count_changes WHERE application_id IN (SELECT id FROM own)
+  ), sums AS (
+    SELECT coalesce(sum(count) FILTER (WHERE status = 'unused'), 0)::int AS unused,
+      coalesce(sum(count) FILTER (WHERE status = 'active'), 0)::int AS stored,
+      coalesce(sum(count) FILTER (WHERE status = 'active' AND expiry_hour < $2), 0)::int AS past,
+      coalesce(sum(count) FILTER (WHERE status = 'active' AND expiry_hour = $2), 0)::int AS this_hour,
+      coalesce(sum(count) FILTER (WHERE status = 'banned'), 0)::int AS banned
+    FROM counted
+  ), expired AS (
+    -- Not looked for where the sums say that there are none.
+    SELECT sums.past + (CASE WHEN sums.this_hour = 0 THEN 0 ELSE (
+      SELECT count(*)::int FROM own JOIN licenses ON licenses.application_id = own.id
+      WHERE licenses.status = 'active' AND licenses.expires_at >= $3 AND licenses.expires_at <= $4
+    ) END) AS count FROM sums
+  )
+  SELECT sums.unused + sums.stored + sums.banned AS total, sums.unused, sums.stored - expired.count AS active,
+    expired.count AS expired, sums.banned
+  FROM sums, expired`;
