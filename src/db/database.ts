@@ -72,8 +72,7 @@ async function connect(
   migrations: readonly Migration[],
 ): Promise<Connections> {
   if (address.kind === 'server') {
-    const pool = await connectServer(address.url, log, maxConnections);
-    return { pool, close: () => pool.end() };
+    return connectServer(address.url, log, maxConnections);
   }
   return openEmbedded(address.kind === 'memory' ? null : address.directory, {
     log,

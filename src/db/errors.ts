@@ -24,9 +24,12 @@ export function isRecordNotFound(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025';
 }
 
-/** Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away. */
+/**
+ * Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away, or where
+ * others hold what is needed for too long (55P03, 25P03).
+ */
 const unavailableCode =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
 
 /** Where Prisma keeps PostgreSQL's own code: P2010 and its like say only that a raw query failed. */
 const original = z.object({
@@ -47,7 +50,8 @@ const codesOf = (error: Error): string[] => {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
-    if (/timeout exceeded when trying to connect|Connection terminated/.test(cause.message)) return true;
+    if (/timeout exceeded when trying to connect|Connection terminated|not queryable/.test(cause.message))
+      return true;
   }
   return false;
 }

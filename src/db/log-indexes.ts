@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { waitForLocks } from './pool.ts';
 
 /** Advisory lock of the one instance that builds indexes. */
 const advisoryLock = 72707372;
@@ -21,13 +22,13 @@ export async function buildLogIndexes(pool: pg.Pool): Promise<string[]> {
   const built: string[] = [];
   if ((await missing(pool)).length === 0) return built;
   const client = await pool.connect();
-  let failure: Error | undefined;
   try {
     // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
     const locked = await client.query<{ locked: boolean }>(
       `SELECT pg_try_advisory_lock(${advisoryLock}) AS locked`,
     );
     if (locked.rows[0]?.locked !== true) return built;
+    await client.query(waitForLocks);
     for (const { partition, parentIndex, name, definition } of await missing(client)) {
       const index = client.escapeIdentifier(name);
       await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
@@ -38,12 +39,9 @@ export async function buildLogIndexes(pool: pg.Pool): Promise<string[]> {
       built.push(name);
     }
     await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
   } finally {
-    // A failed connection is closed, not reused: the lock is its session's and ends with it.
-    client.release(failure);
+    // Closed, not reused: the setting is its session's, and so is the lock when something failed.
+    client.release(true);
   }
   return built;
 }

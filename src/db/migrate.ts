@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations, readHistory } from './migration-history.ts';
 import { type Migration, readMigrations } from './migrations.ts';
+import { waitForLocks } from './pool.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /** The key under which `prisma migrate` takes its advisory lock: theirs and ours exclude each other. */
@@ -19,8 +20,9 @@ export async function migrate(
 ): Promise<void> {
   const migrations = options.migrations ?? (await readMigrations());
   const client = await pool.connect();
-  let failure: Error | undefined;
   try {
+    // Another process may be at it for minutes.
+    await client.query(waitForLocks);
     await client.query(`SELECT pg_advisory_lock(${advisoryLock})`);
     const pending = pendingMigrations(migrations, await readHistory(client));
     for (const migration of pending) {
@@ -28,12 +30,9 @@ export async function migrate(
       options.log.info({ migration: migration.name }, 'Applied a migration');
     }
     await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
   } finally {
-    // A failed connection is closed, not reused: the lock is its session's and ends with it.
-    client.release(failure);
+    // Closed, not reused: the setting is its session's, and so is the lock when something failed.
+    client.release(true);
   }
 }
 

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { createOpenSockets } from './open-sockets.ts';
 import { createPool } from './pool.ts';
 import { DatabaseStartError } from './start-error.ts';
 
@@ -7,19 +9,53 @@ import { DatabaseStartError } from './start-error.ts';
 export const oldestMajorVersion = 15;
 
 /**
- * A pool of connections to a PostgreSQL server, after one has been made and the server found new enough.
+ * What keeps a request from waiting for longer than three seconds. A connection is waited for in a queue; a lock, as
+ * of rows that go with an application of a million licenses, is another's to give up; and who holds locks and is not
+ * heard of any more, as a machine without power, loses them.
+ */
+const connectionTimeoutMillis = 2_500;
+const sessionSettings = [`lock_timeout = '2s'`, `idle_in_transaction_session_timeout = '15s'`];
+
+/** A pool of connections to a PostgreSQL server, which fails at once while the server is away. */
+export interface ServerConnections {
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to a PostgreSQL server, after one connection has been made and the server found new enough.
+ * @param max of connections that work; one more asks whether the server is there
  * @throws {DatabaseStartError} saying which server cannot be used and why, never with the password
  */
-export async function connectServer(url: string, log: Logger, max = 10): Promise<pg.Pool> {
-  const pool = createPool({ connectionString: url, max, connectionTimeoutMillis: 5_000 }, log);
+export async function connectServer(url: string, log: Logger, max = 10): Promise<ServerConnections> {
+  const sockets = createOpenSockets();
+  const config = { connectionString: url, max, connectionTimeoutMillis, stream: sockets.open };
+  const pool = createPool(config, log, sessionSettings);
   try {
     const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
     checkServerVersion(Number(version.rows[0]?.server_version_num));
-    return pool;
   } catch (error) {
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
   }
+  const stopHeartbeat = startHeartbeat({
+    url,
+    onAway: (reason) => {
+      log.warn('PostgreSQL is away: what needs it is refused');
+      sockets.refuse(reason);
+    },
+    onBack: () => {
+      log.info('PostgreSQL is back');
+      sockets.admit();
+    },
+  });
+  return {
+    pool,
+    close: async () => {
+      await pool.end();
+      await stopHeartbeat();
+    },
+  };
 }
 
 /** @param versionNumber `server_version_num`, such as 150004 */
