@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Server } from 'node:http';
-import { serve } from '@hono/node-server';
+import type { Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createDeps } from './deps.ts';
@@ -9,13 +10,19 @@ import { createLogger, type Logger } from './lib/log.ts';
 
 /** A service that answers requests. */
 export interface RunningServer {
-  /** Where it listens, as the configuration publishes it. */
+  /** Where it is reached, as the configuration publishes it. */
   readonly url: string;
   /**
    * Stops accepting, finishes open requests as long as patience lasts, then writes what is waiting, and closes.
    * @throws {Error} when something that waited could not be written
    */
   close(): Promise<void>;
+}
+
+/** One that listens nowhere: another process accepts its connections. */
+export interface HandedServer extends RunningServer {
+  /** Serves a connection that nothing has been read from yet. */
+  take(connection: Socket): void;
 }
 
 export interface ServerOptions {
@@ -29,24 +36,42 @@ export interface ServerOptions {
  * @throws {Error} of createDeps, or EADDRINUSE and its like
  */
 export async function startServer(config: Config, options: ServerOptions = {}): Promise<RunningServer> {
-  const log = options.log ?? createLogger(config.logLevel);
-  const deps = await createDeps(config, { log, onFatal: options.onFatal });
-  const server = serve({ fetch: createApp(deps).fetch, port: config.port, hostname: config.host });
-  if (!(server instanceof Server)) throw new TypeError('serve() gave no HTTP/1.1 server');
-  const drain = createDrain(server);
+  const { server, running, closeDeps } = await open(config, options);
   try {
+    server.listen(config.port, config.host);
     await once(server, 'listening');
   } catch (error) {
-    await deps.close().catch(() => undefined);
+    await closeDeps().catch(() => undefined);
     throw error;
   }
-  if (config.turnstile === null)
-    log.warn('TURNSTILE_SECRET_KEY is not set: the bot challenge is not checked');
-  log.info(
-    { database: config.database.kind, redis: config.redisUrl !== null },
-    `Listening on ${config.publicUrl}`,
-  );
+  return running;
+}
+
+/**
+ * Opens everything and waits for connections.
+ * @throws {Error} of createDeps
+ */
+export async function startHandedServer(config: Config, options: ServerOptions = {}): Promise<HandedServer> {
+  const { server, running } = await open(config, options);
+  // What node:http does at this event is needed without a port too: it watches over connections that are slow or idle.
+  server.emit('listening');
   return {
+    ...running,
+    take: (connection) => {
+      // What node:http sets on connections that it accepts itself.
+      connection.setNoDelay(true);
+      server.emit('connection', connection);
+    },
+  };
+}
+
+async function open(config: Config, options: ServerOptions) {
+  const log = options.log ?? createLogger(config.logLevel);
+  const deps = await createDeps(config, { log, onFatal: options.onFatal });
+  const server = createAdaptorServer({ fetch: createApp(deps).fetch, hostname: config.host });
+  if (!(server instanceof Server)) throw new TypeError('createAdaptorServer() gave no HTTP/1.1 server');
+  const drain = createDrain(server);
+  const running: RunningServer = {
     url: config.publicUrl,
     close: async () => {
       // Open streams would hold the drain up, and their clients do better to go on elsewhere at once.
@@ -55,4 +80,5 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
       await deps.close();
     },
   };
+  return { server, running, closeDeps: deps.close };
 }

@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
 export interface DrainOptions {
   /**
@@ -14,7 +14,7 @@ export interface DrainOptions {
 const closeIdleEvery = 50;
 
 /**
- * Prepares a server for an end without loss.
+ * Prepares a server for an end without loss, whether it accepts its connections itself or is handed them.
  * @returns what ends it: it stops accepting, answers every request with `Connection: close` (RFC 9112 §9.6), closes
  *   connections as they become idle, and cuts what is left when patience ends, such as a half-sent request. It
  *   resolves when no connection is left.
@@ -22,7 +22,16 @@ const closeIdleEvery = 50;
 export function createDrain(server: Server, options: DrainOptions = {}): () => Promise<void> {
   const { idleGraceMilliseconds = 500, patienceMilliseconds = 5_000 } = options;
   const unanswered = new Set<ServerResponse>();
+  const connections = new Set<Socket>();
   let draining = false;
+  let onNoneLeft = (): void => {};
+  server.prependListener('connection', (connection: Socket) => {
+    connections.add(connection);
+    connection.once('close', () => {
+      connections.delete(connection);
+      if (connections.size === 0) onNoneLeft();
+    });
+  });
   // Before the application's own listener, which may answer at once.
   server.prependListener('request', (_request, response) => {
     if (draining) {
@@ -44,6 +53,12 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
     const patience = setTimeout(() => server.closeAllConnections(), patienceMilliseconds);
     // Not the HTTP server's own `close`, which cuts idle connections at once: a request may be on its way there.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+    // A server that never listened is closed at once, and does not wait for what it was handed.
+    if (connections.size > 0) {
+      await new Promise<void>((resolve) => {
+        onNoneLeft = resolve;
+      });
+    }
     clearTimeout(grace);
     clearInterval(closeIdle);
     clearTimeout(patience);

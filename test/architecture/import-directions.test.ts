@@ -29,7 +29,7 @@ const anywhere = { node: false, environment: false } as const;
 /**
  * Imports go one way:
  *
- *   main -> app -> (graphql | rest) -> services -> (db | ephemeral | crypto) -> lib
+ *   main -> supervisor -> server -> app -> (graphql | rest) -> services -> (db | ephemeral | crypto) -> lib
  *
  * `protocol` is pure and imported by rest/sealed, services, crypto and sdk; `sdk` imports it and nothing else, and
  * `management` nothing of ours.
@@ -37,6 +37,12 @@ const anywhere = { node: false, environment: false } as const;
 const directions: readonly Direction[] = [
   { part: 'src/main.ts', ours: ['src/'], packages: 'any', node: true, environment: true },
   { part: 'src/tools/', ours: ['src/'], packages: 'any', node: true, environment: true },
+  {
+    part: 'src/supervisor/',
+    ours: ['src/server.ts', 'src/config.ts', 'src/db/', 'src/ephemeral/', 'src/crypto/', 'src/lib/'],
+    packages: { only: ['zod'] },
+    ...server,
+  },
   {
     part: 'src/server.ts',
     ours: ['src/app.ts', 'src/deps.ts', 'src/config.ts', 'src/lib/'],
@@ -208,6 +214,7 @@ test.each([
   ['src/deps.ts', 'export const url = process.env.DATABASE_URL;'],
   ['src/config.ts', "import { database } from './db/database.ts';"],
   ['src/server.ts', "import { Pool } from 'pg';"],
+  ['src/supervisor/supervise.ts', 'const workers = process.env.WORKERS;'],
   ['src/db/client.ts', 'await import(name);'],
   ['src/surprise.ts', ''],
 ])('%s with `%s` is a fault', (file, source) => {

@@ -1,0 +1,127 @@
+import type { Socket } from 'node:net';
+import type { Logger } from '../lib/log.ts';
+import { restartDelay, soonLost } from './restart-delay.ts';
+import { WorkerStartError } from './start-failure.ts';
+import { startWorker, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
+
+/** So many workers, each in a place with a number: another takes the place of one that ends. */
+export interface Crew {
+  /** Gives a connection to a worker, or keeps it until one is ready. */
+  hand(connection: Socket): void;
+  /**
+   * Ends all in order. Call it when nothing is accepted any more.
+   * @returns whether every worker ended well
+   */
+  stop(): Promise<boolean>;
+  /** Ends all at once. */
+  kill(): void;
+}
+
+interface Place {
+  readonly number: number;
+  worker: WorkerProcess | null;
+  timesLost: number;
+  restart: NodeJS.Timeout | undefined;
+}
+
+/**
+ * @returns the crew, and when all of it is ready for the first time; until then a worker that ends is none to start
+ *   again but a failure of the start
+ */
+export function startCrew(size: number, log: Logger): { readonly crew: Crew; readonly ready: Promise<void> } {
+  const places = Array.from(
+    { length: size },
+    (_, index): Place => ({ number: index + 1, worker: null, timesLost: 0, restart: undefined }),
+  );
+  const waiting: Socket[] = [];
+  let allReady = (): void => {};
+  let startFailed = (_error: Error): void => {};
+  const ready = new Promise<void>((resolve, reject) => {
+    allReady = resolve;
+    startFailed = reject;
+  });
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  let endedWell = true;
+  let onAllEnded = (): void => {};
+  let turn = 0;
+
+  /** Of those with the fewest connections on their way to them, so that one that is stuck gets no more, each in turn. */
+  function choose(): WorkerProcess | null {
+    turn = (turn + 1) % size;
+    let chosen: WorkerProcess | null = null;
+    for (let step = 0; step < size; step += 1) {
+      const worker = places[(turn + step) % size]?.worker;
+      if (worker?.isReady && (chosen === null || worker.untaken < chosen.untaken)) chosen = worker;
+    }
+    return chosen;
+  }
+
+  function hand(connection: Socket): void {
+    const worker = choose();
+    if (worker !== null) worker.hand(connection);
+    else if (phase === 'stopping') connection.destroy();
+    else waiting.push(connection);
+  }
+
+  function fill(place: Place): void {
+    place.worker = startWorker(place.number, {
+      ready: () => {
+        log.info({ worker: place.number, pid: place.worker?.pid }, 'A worker is ready');
+        for (const connection of waiting.splice(0)) hand(connection);
+        if (phase === 'starting' && places.every(({ worker }) => worker?.isReady)) {
+          phase = 'serving';
+          allReady();
+        }
+      },
+      ended: (end) => ended(place, end),
+    });
+  }
+
+  function ended(place: Place, end: WorkerEnd): void {
+    const pid = place.worker?.pid;
+    place.worker = null;
+    for (const connection of end.untaken) hand(connection);
+    if (phase === 'stopping') {
+      endedWell &&= end.code === 0 || end.servedMilliseconds === null;
+      if (places.every(({ worker }) => worker === null)) onAllEnded();
+    } else if (phase === 'starting') {
+      startFailed(
+        new WorkerStartError(end.failure ?? `A worker ended at its start: ${how(end)}.`, end.code || 1),
+      );
+    } else {
+      place.timesLost = soonLost(place.timesLost, end.servedMilliseconds);
+      const delay = restartDelay(place.timesLost);
+      log.error(
+        { worker: place.number, pid, reason: end.failure ?? how(end), restartMilliseconds: delay },
+        'A worker ended; another takes its place',
+      );
+      place.restart = setTimeout(() => fill(place), delay);
+    }
+  }
+
+  for (const place of places) fill(place);
+  const crew: Crew = {
+    hand,
+    stop: async () => {
+      phase = 'stopping';
+      for (const { worker, restart } of places) {
+        clearTimeout(restart);
+        worker?.stop();
+      }
+      for (const connection of waiting.splice(0)) connection.destroy();
+      if (places.some(({ worker }) => worker !== null)) {
+        await new Promise<void>((resolve) => {
+          onAllEnded = resolve;
+        });
+      }
+      return endedWell;
+    },
+    kill: () => {
+      for (const { worker } of places) worker?.kill();
+    },
+  };
+  return { crew, ready };
+}
+
+const how = ({ code, signal }: WorkerEnd): string =>
+  signal === null ? `it exited with ${code}` : `it was ended by ${signal}`;

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import type { Config } from '../config.ts';
+import { openDatabase } from '../db/database.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Crew, startCrew } from './crew.ts';
+import { shutdownLimit } from './ending.ts';
+import { onStopSignal } from './stop-signal.ts';
+
+/** What may wait for workers at once, so that a flood while there are none does not use up the file descriptors. */
+const mostWaiting = 4_096;
+/** Workers end by themselves within their limit; one that does not is stuck. */
+const patience = shutdownLimit + 2_000;
+
+/**
+ * Brings the database up to date, listens, starts the workers, and keeps them running until the process is told to stop.
+ * @returns when all workers answer
+ * @throws {DatabaseStartError | WorkerStartError | Error} WorkerStartError with what a worker said; EADDRINUSE and its
+ *   like; in any case with nothing left running
+ */
+export async function supervise(config: Config, log: Logger): Promise<void> {
+  const { database: address, databaseConnections: maxConnections } = config;
+  const database = await openDatabase(address, { log, maxConnections });
+  await database.close();
+
+  const listener = createServer({ pauseOnConnect: true });
+  listener.maxConnections = mostWaiting;
+  listener.listen(config.port, config.host);
+  await once(listener, 'listening');
+
+  const { crew, ready } = startCrew(config.workers, log);
+  listener.on('connection', crew.hand);
+  const stop = createStop(listener, crew, log);
+  onStopSignal(stop, () => {
+    crew.kill();
+    process.exit(1);
+  });
+  try {
+    await ready;
+  } catch (error) {
+    listener.close();
+    await crew.stop();
+    throw error;
+  }
+}
+
+/** Ends the service in order, and the process with 0 when every worker ended well. */
+function createStop(listener: Server, crew: Crew, log: Logger): (signal: NodeJS.Signals) => void {
+  return (signal) => {
+    log.info({ signal }, 'Stopping: no more connections; the workers finish open requests');
+    // Before the workers are told: what was accepted until now is on its way to one that still serves it.
+    listener.close();
+    setTimeout(() => {
+      log.fatal('Could not stop in time: a worker does not end');
+      crew.kill();
+      process.exit(1);
+    }, patience).unref();
+    void crew.stop().then((endedWell) => process.exit(endedWell ? 0 : 1));
+  };
+}

@@ -1,0 +1,39 @@
+import { Socket } from 'node:net';
+import type { Config } from '../config.ts';
+import type { Logger } from '../lib/log.ts';
+import { startHandedServer } from '../server.ts';
+import { createEnding } from './ending.ts';
+import { type ToSupervisor, toWorker } from './messages.ts';
+import { describeStartFailure } from './start-failure.ts';
+import { onStopSignal } from './stop-signal.ts';
+
+const say = (message: ToSupervisor, then: () => void = () => {}): void => void process.send?.(message, then);
+
+/**
+ * Serves what connections the supervisor hands over, until it says to stop or has ended. Failures go to the supervisor,
+ * which tells the operator of one for all.
+ */
+export async function work(config: Config, log: Logger): Promise<void> {
+  try {
+    await serve(config, log);
+  } catch (error) {
+    say({ failed: describeStartFailure(error) }, () => process.exit(1));
+  }
+}
+
+async function serve(config: Config, log: Logger): Promise<void> {
+  const server = await startHandedServer(config, { log, onFatal: () => process.exit(1) });
+  const end = createEnding(server.close, log);
+  process.on('message', (received, connection) => {
+    if (toWorker.parse(received) === 'stop') return end('stop');
+    // Before the first read: what is not taken is another's when this process dies.
+    say('taken');
+    // There is none when its client has gone meanwhile.
+    if (connection instanceof Socket) server.take(connection);
+  });
+  process.on('disconnect', () => end('disconnect'));
+  // The supervisor stops handing over first, and then says so.
+  onStopSignal((signal) => (process.connected ? say('leaving') : end(signal)));
+  if (process.connected) say('ready');
+  else end('disconnect');
+}
