@@ -1,10 +1,13 @@
 import { Hono } from 'hono';
+import type { RouterRoute } from 'hono/types';
+import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
 import { newId } from './lib/ids.ts';
-import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { type RestContext, type RestEnv, serviceContext } from './rest/adapter.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
+import { commonFields, setFields } from './rest/header-fields.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
@@ -13,9 +16,16 @@ import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
 import { createRestApp } from './rest/rest-app.ts';
+import { createClientApp } from './rest/sealed/client-app.ts';
+
+export interface App {
+  readonly fetch: Hono<RestEnv>['fetch'];
+  /** Every route that it serves. */
+  readonly routes: readonly RouterRoute[];
+}
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
-export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv> {
+export function createApp({ config, services, countryOfIp }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
     country: { header: config.countryHeader, lookUp: countryOfIp },
@@ -25,14 +35,14 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
   app.onError(answerError);
   app.notFound(answerNotFound);
 
-  app.use(async (c, next) => {
-    const requestId = newId();
-    c.set('requestId', requestId);
+  const begin = (c: RestContext): void => {
+    c.set('requestId', newId());
     c.set('env', services);
     c.set('client', originOf(c));
-    c.header('X-Request-Id', requestId);
-    c.header('X-Content-Type-Options', 'nosniff');
-    c.header('Cache-Control', 'no-store');
+  };
+  app.use(async (c, next) => {
+    begin(c);
+    setFields(c, commonFields(c.get('requestId')));
     await next();
   });
   app.use(originGuard(config.publicUrl, config.corsOrigins));
@@ -65,5 +75,14 @@ export function createApp({ config, services, countryOfIp }: Deps): Hono<RestEnv
     // A Response of Hono's, which takes up the header fields that were set above.
     return c.newResponse(body, new Response(null, { status, headers }));
   });
-  return app;
+
+  const client = createClientApp(begin);
+  const clientPaths = new Set(client.routes.map(({ path }) => path));
+  return {
+    routes: [...app.routes, ...client.routes],
+    fetch: (request, ...rest) =>
+      request.method === 'POST' && clientPaths.has(getPath(request))
+        ? client.fetch(request, ...rest)
+        : app.fetch(request, ...rest),
+  };
 }

@@ -1,10 +1,11 @@
 import { hkdfSync } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { parse as parseUuid, stringify as stringifyUuid } from 'uuid';
 import { type Clock, unixSeconds } from '../lib/clock.ts';
 import type { ApplicationId } from '../lib/ids.ts';
-import { decodeBase64Url, encodeBase64Url } from '../protocol/base64.ts';
 import { sessionLifetimeSeconds } from '../protocol/constants.ts';
 import { openAesGcm, sealAesGcm } from './aead.ts';
+import { decodeBase64Url, encodeBase64Url } from './base64.ts';
 
 /** What a session is: everything that a later sealed request needs, so that the server stores nothing. */
 export interface SessionTicket {
@@ -30,6 +31,15 @@ const uuidLength = 16;
 const keyLength = 32;
 const hourSeconds = 3600;
 
+/** Sessions whose tickets stay open, some 600 bytes each: a program that asks again is spared a decryption. */
+const mostOpened = 20_000;
+
+interface Opened {
+  readonly ticket: OpenedTicket;
+  /** What the replay guard remembered when it was opened. */
+  readonly epoch: string;
+}
+
 export interface TicketSealerOptions {
   readonly ticketSecret: Uint8Array;
   readonly clock: Clock;
@@ -47,6 +57,7 @@ export interface TicketSealerOptions {
  */
 export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketSealerOptions) {
   const keys = new Map<string, Uint8Array>();
+  const opened = new LRUCache<string, Opened>({ max: mostOpened });
 
   const ticketKey = (expiresAt: number): Uint8Array => {
     const label = `${replayEpoch()}/${Math.floor(expiresAt / hourSeconds)}`;
@@ -57,6 +68,33 @@ export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketS
       keys.set(label, key);
     }
     return key;
+  };
+
+  const decrypt = (sessionId: string): OpenedTicket | null => {
+    const bytes = decodeBase64Url(sessionId);
+    if (bytes === null || bytes.length < headerLength + ivLength + uuidLength + keyLength + tagLength)
+      return null;
+    const expiresAt = bytes.readUInt32BE(1);
+    const now = unixSeconds(clock);
+    // The second bound keeps a made-up expiry from having us derive a key for every hour there is.
+    if (bytes.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + hourSeconds)
+      return null;
+    const header = bytes.subarray(0, headerLength);
+    const iv = bytes.subarray(headerLength, headerLength + ivLength);
+    const ciphertext = bytes.subarray(headerLength + ivLength, -tagLength);
+    const plaintext = openAesGcm(
+      ticketKey(expiresAt),
+      { iv, ciphertext, tag: bytes.subarray(-tagLength) },
+      header,
+    );
+    if (plaintext === null) return null;
+    return {
+      applicationId: stringifyUuid(plaintext.subarray(0, uuidLength)) as ApplicationId,
+      sessionKey: plaintext.subarray(uuidLength, uuidLength + keyLength),
+      clientVersion: Buffer.from(plaintext.subarray(uuidLength + keyLength)).toString('utf8'),
+      expiresAt,
+      sessionTag: encodeBase64Url(iv),
+    };
   };
 
   return {
@@ -77,31 +115,14 @@ export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketS
 
     /** The session of a `sessionId`; null when we did not make it, or it has expired. */
     open(sessionId: string): OpenedTicket | null {
-      const bytes = decodeBase64Url(sessionId);
-      if (bytes === null || bytes.length < headerLength + ivLength + uuidLength + keyLength + tagLength)
-        return null;
-      const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const expiresAt = view.readUInt32BE(1);
-      const now = unixSeconds(clock);
-      // The second bound keeps a made-up expiry from having us derive a key for every hour there is.
-      if (view.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + hourSeconds)
-        return null;
-      const header = bytes.subarray(0, headerLength);
-      const iv = bytes.subarray(headerLength, headerLength + ivLength);
-      const ciphertext = bytes.subarray(headerLength + ivLength, -tagLength);
-      const plaintext = openAesGcm(
-        ticketKey(expiresAt),
-        { iv, ciphertext, tag: bytes.subarray(-tagLength) },
-        header,
-      );
-      if (plaintext === null) return null;
-      return {
-        applicationId: stringifyUuid(plaintext.subarray(0, uuidLength)) as ApplicationId,
-        sessionKey: plaintext.subarray(uuidLength, uuidLength + keyLength),
-        clientVersion: Buffer.from(plaintext.subarray(uuidLength + keyLength)).toString('utf8'),
-        expiresAt,
-        sessionTag: encodeBase64Url(iv),
-      };
+      const known = opened.get(sessionId);
+      const epoch = replayEpoch();
+      if (known !== undefined && known.epoch === epoch && known.ticket.expiresAt > unixSeconds(clock)) {
+        return known.ticket;
+      }
+      const ticket = decrypt(sessionId);
+      if (ticket !== null) opened.set(sessionId, { ticket, epoch });
+      return ticket;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { v7 } from 'uuid';
+import { randomBytes } from './random-bytes.ts';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -13,8 +14,17 @@ export type LicenseId = Branded<'LicenseId'>;
  * them stands still until it has caught up (RFC 9562 §6.2).
  */
 export function newId(): string {
-  return v7();
+  const now = Date.now();
+  const random = randomBytes(16);
+  if (now > last.msecs) last = { msecs: now, seq: random.readUInt32BE(6) >>> 1 };
+  else if (last.seq < largestSequence) last.seq += 1;
+  else last = { msecs: last.msecs + 1, seq: 0 };
+  return v7({ ...last, random });
 }
+
+/** What the last id was made of: the counter begins anew, somewhere in its lower half, with each millisecond. */
+let last = { msecs: 0, seq: 0 };
+const largestSequence = 2 ** 32 - 1;
 
 /** When an id was made, in milliseconds since the Unix epoch, by the clock of the process that made it. */
 export function timeOfId(id: string): number {

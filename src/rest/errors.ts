@@ -1,7 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { RateLimitOutcome } from '../ephemeral/store.ts';
 import { ProtocolError } from '../services/client-session/protocol-error.ts';
 import {
   type InputIssue,
@@ -11,6 +10,7 @@ import {
 } from '../services/errors.ts';
 import { isUnavailable } from '../services/unavailable.ts';
 import type { RestContext } from './adapter.ts';
+import { rateLimitFields, setFields } from './header-fields.ts';
 
 /** HTTP status of every service error (design §5). */
 export const serviceErrorStatus = {
@@ -60,7 +60,7 @@ const body = (code: string, error: string, issues?: readonly InputIssue[]): Erro
 
 /** Answers any exception in the one error shape; what was not foreseen tells its request id and nothing else. */
 export function answerError(error: Error, c: RestContext): Response {
-  if (error instanceof RateLimitedError) setRateLimitHeaders(c, error.outcome);
+  if (error instanceof RateLimitedError) setFields(c, rateLimitFields(error.outcome));
   if (error instanceof ServiceError) {
     return c.json(body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
   }
@@ -120,12 +120,4 @@ function answerUnreadableBody(c: RestContext): Response {
 
 export function answerNotFound(c: RestContext): Response {
   return c.json(body('ROUTE_NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}.`), 404);
-}
-
-/** `RateLimit-*` of the IETF draft, and `Retry-After` once the limit is reached. */
-export function setRateLimitHeaders(c: RestContext, outcome: RateLimitOutcome): void {
-  c.header('RateLimit-Limit', String(outcome.limit));
-  c.header('RateLimit-Remaining', String(outcome.remaining));
-  c.header('RateLimit-Reset', String(outcome.resetSeconds));
-  if (!outcome.allowed) c.header('Retry-After', String(outcome.resetSeconds));
 }

@@ -1,5 +1,4 @@
 import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
-import { limitBody } from './middleware/limit-body.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiHandler, registerComponents } from './openapi.ts';
@@ -12,10 +11,7 @@ import { banRoutes } from './routes/bans.ts';
 import { insightRoutes } from './routes/insight.ts';
 import { licenseRoutes } from './routes/licenses.ts';
 import { userRoutes } from './routes/users.ts';
-import { sealedRoutes } from './sealed/routes.ts';
-
-/** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
-const largestSealedBody = 64 * 1024;
+import { clientRoutes, registerClientRoutes } from './sealed/routes.ts';
 
 const dashboardRoutes = [
   authRoutes,
@@ -28,13 +24,12 @@ const dashboardRoutes = [
   apiKeyRoutes,
 ];
 
-/** Everything under `/api/v1`. */
+/** Everything under `/api/v1`, save what the client protocol posts (sealed/client-app.ts). */
 export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
   const api = createRouter();
   registerComponents(api);
-  const sealedPaths = ['/session/*', '/licenses/validate', '/client/*'];
-  for (const path of sealedPaths) api.use(path, openToAllPages, limitBody(largestSealedBody));
-  api.route('/', sealedRoutes);
+  registerClientRoutes(api);
+  for (const { path } of clientRoutes) api.use(path, openToAllPages);
   api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);
   api.get('/openapi.json', openApiHandler(api, publicUrl));

@@ -1,19 +1,25 @@
 import type { MiddlewareHandler } from 'hono';
 import type { RateLimitName } from '../../ephemeral/rate-limits.ts';
+import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import { RateLimitedError } from '../../services/errors.ts';
-import type { RestEnv } from '../adapter.ts';
-import { setRateLimitHeaders } from '../errors.ts';
+import type { RestContext, RestEnv } from '../adapter.ts';
+import { rateLimitFields, setFields } from '../header-fields.ts';
 
-/** Takes one point from the client's bucket of this name, which GraphQL draws on too. */
+/**
+ * Takes one point from the client's bucket of this name, which GraphQL draws on too.
+ * @throws {ServiceError} RATE_LIMITED
+ */
+export async function takePoint(c: RestContext, name: RateLimitName): Promise<RateLimitOutcome> {
+  const { store, settings } = c.get('env');
+  const outcome = await store.consume({ name, points: settings.rateLimits[name] }, c.get('client').limitKey);
+  if (!outcome.allowed) throw new RateLimitedError(outcome);
+  return outcome;
+}
+
+/** Takes a point before anything else is done. */
 export function rateLimit(name: RateLimitName): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
-    const { store, settings } = c.get('env');
-    const outcome = await store.consume(
-      { name, points: settings.rateLimits[name] },
-      c.get('client').limitKey,
-    );
-    if (!outcome.allowed) throw new RateLimitedError(outcome);
-    setRateLimitHeaders(c, outcome);
+    setFields(c, rateLimitFields(await takePoint(c, name)));
     await next();
   };
 }

@@ -1,4 +1,4 @@
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { RateLimitName } from '../../ephemeral/rate-limits.ts';
 import {
   type FailureVerdictCode,
@@ -11,9 +11,8 @@ import {
 import { type ClientVerb, clientVerbs } from '../../services/client-session/client-verbs.ts';
 import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
-import { serviceContext } from '../adapter.ts';
-import { rateLimit } from '../middleware/rate-limit.ts';
-import { createRouter, failuresOf, jsonAnswer, jsonBody, openContract } from '../route.ts';
+import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
+import { failuresOf, jsonAnswer, jsonBody, openContract } from '../route.ts';
 import { sealedAnswerSchema } from '../schemas.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
@@ -100,33 +99,56 @@ const routes: readonly SealedRoute[] = [
   },
 ];
 
+/** A route of the client protocol: whom it counts, and what it answers. */
+export interface ClientRoute {
+  readonly path: string;
+  readonly limit: RateLimitName;
+  answer(c: RestContext): Promise<ClientAnswer>;
+}
+
+export interface ClientAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+const ok = (body: object): ClientAnswer => ({ status: 200, body });
+
 /**
  * The client protocol. Bodies are read here and not by the router's validator: the order of its refusals is the
  * specification's, and it is the hot path.
  */
-export const sealedRoutes = createRouter();
+export const clientRoutes: readonly ClientRoute[] = [
+  {
+    path: '/session/init',
+    limit: 'session',
+    answer: async (c) => {
+      const parsed = sessionInitRequest.safeParse(await readJson(c));
+      if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
+      const outcome = await initSession({ ctx: serviceContext(c), input: parsed.data });
+      if (outcome.accepted) return ok(outcome.answer);
+      return { status: 403, body: { success: false, error: outcome.message, code: outcome.code } };
+    },
+  },
+  ...routes.map(({ path, limit, verb }) => ({
+    path,
+    limit,
+    answer: async (c: RestContext) => {
+      const ctx = serviceContext(c);
+      const body = await readClientBody(c);
+      if (body.sealed) return ok(await verb.sealed(ctx, body.envelope));
+      const outcome = await verb.plain(ctx, body.plain);
+      if (outcome.success) return ok(outcome);
+      const { message: error, ...refusal } = outcome;
+      return { status: plainStatus(outcome.code), body: { ...refusal, error } };
+    },
+  })),
+];
 
-sealedRoutes.openAPIRegistry.registerPath(sessionInitRoute);
-sealedRoutes.post('/session/init', rateLimit('session'), async (c) => {
-  const parsed = sessionInitRequest.safeParse(await readJson(c));
-  if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
-  const outcome = await initSession({ ctx: serviceContext(c), input: parsed.data });
-  if (outcome.accepted) return c.json(outcome.answer);
-  return c.json({ success: false, error: outcome.message, code: outcome.code }, 403);
-});
-
-for (const route of routes) {
-  const { path, limit, verb } = route;
-  sealedRoutes.openAPIRegistry.registerPath(sealedContract(route));
-  sealedRoutes.post(path, rateLimit(limit), async (c) => {
-    const ctx = serviceContext(c);
-    const body = await readClientBody(c);
-    if (body.sealed) return c.json(await verb.sealed(ctx, body.envelope));
-    const outcome = await verb.plain(ctx, body.plain);
-    if (outcome.success) return c.json(outcome);
-    const { message: error, ...refusal } = outcome;
-    return c.json({ ...refusal, error }, plainStatus(outcome.code));
-  });
+/** States the client protocol in the document of all routes. */
+export function registerClientRoutes(api: OpenAPIHono<RestEnv>): void {
+  for (const contract of [sessionInitRoute, ...routes.map(sealedContract)]) {
+    api.openAPIRegistry.registerPath(contract);
+  }
 }
 
 function sealedContract({ path, operationId, limit, summary, inner, codes }: SealedRoute) {

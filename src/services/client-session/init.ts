@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { decodeBase64, encodeBase64 } from '../../crypto/base64.ts';
+import { deriveSessionKey } from '../../crypto/session-key.ts';
 import { unixSeconds } from '../../lib/clock.ts';
 import type { ApplicationId } from '../../lib/ids.ts';
-import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
+import { randomBytes } from '../../lib/random-bytes.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { handshakeNonceBytes, protocolVersion, saltBytes } from '../../protocol/constants.ts';
-import { deriveSessionKey } from '../../protocol/key-schedule.ts';
 import {
   type SessionInitRequest,
   type SessionInitResponse,
@@ -60,8 +60,8 @@ function openSession(
   input: SessionInitRequest,
 ): SessionInitResponse {
   const { clock, tickets } = ctx.env;
-  const serverNonce = new Uint8Array(randomBytes(handshakeNonceBytes));
-  const salt = new Uint8Array(randomBytes(saltBytes));
+  const serverNonce = randomBytes(handshakeNonceBytes);
+  const salt = randomBytes(saltBytes);
   const clientNonce = decodeBase64(input.clientNonceB64);
   if (clientNonce === null) throw new TypeError('clientNonceB64 was not checked before');
   const sessionKey = deriveSessionKey({ clientNonce, serverNonce, salt, appId: application.id });

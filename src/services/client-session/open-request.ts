@@ -1,9 +1,8 @@
 import { openAesGcm } from '../../crypto/aead.ts';
+import { decodeBase64 } from '../../crypto/base64.ts';
 import type { OpenedTicket } from '../../crypto/session-ticket.ts';
 import { unixSeconds } from '../../lib/clock.ts';
-import { decodeBase64 } from '../../protocol/base64.ts';
 import { clockSkewSeconds } from '../../protocol/constants.ts';
-import { parseEnvelope } from '../../protocol/envelope.ts';
 import { type InnerHead, innerHead, type SealedRequest } from '../../protocol/messages.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
@@ -41,8 +40,13 @@ export async function openRequest(ctx: ServiceContext, request: SealedRequest): 
 }
 
 function openEnvelope(session: OpenedTicket, request: SealedRequest): Uint8Array {
-  const raw = parseEnvelope(request);
-  const plaintext = raw === null ? null : openAesGcm(session.sessionKey, raw);
+  const iv = decodeBase64(request.ivB64);
+  const ciphertext = decodeBase64(request.ciphertextB64);
+  const tag = decodeBase64(request.tagB64);
+  const plaintext =
+    iv === null || ciphertext === null || tag === null
+      ? null
+      : openAesGcm(session.sessionKey, { iv, ciphertext, tag });
   if (plaintext === null) {
     throw new ProtocolError('DECRYPT_FAIL', "The envelope does not open under this session's key.");
   }

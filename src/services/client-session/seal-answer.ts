@@ -1,9 +1,8 @@
 import { sealAesGcm } from '../../crypto/aead.ts';
+import { encodeBase64 } from '../../crypto/base64.ts';
 import { unixSeconds } from '../../lib/clock.ts';
-import { encodeBase64 } from '../../protocol/base64.ts';
 import { canonicalJson, type JsonValue } from '../../protocol/canonical-json.ts';
 import { protocolVersion } from '../../protocol/constants.ts';
-import { formatEnvelope } from '../../protocol/envelope.ts';
 import type { ServiceContext } from '../context.ts';
 import type { OpenedRequest } from './open-request.ts';
 
@@ -31,9 +30,12 @@ export function sealAnswer(
   };
   const bytes = Buffer.from(canonicalJson(inner), 'utf8');
   const signature = request.application.signer.sign(bytes);
+  const { iv, ciphertext, tag } = sealAesGcm(request.session.sessionKey, bytes);
   return {
     sessionId: request.sessionId,
-    ...formatEnvelope(sealAesGcm(request.session.sessionKey, bytes)),
+    ivB64: encodeBase64(iv),
+    ciphertextB64: encodeBase64(ciphertext),
+    tagB64: encodeBase64(tag),
     signatureB64: encodeBase64(signature),
   };
 }

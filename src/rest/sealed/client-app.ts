@@ -1,0 +1,55 @@
+import { Hono } from 'hono';
+import { RegExpRouter } from 'hono/router/reg-exp-router';
+import type { RestContext, RestEnv } from '../adapter.ts';
+import { answerError, answerNotFound } from '../errors.ts';
+import { commonFields, rateLimitFields, setFields } from '../header-fields.ts';
+import { openFieldsFor } from '../middleware/cors.ts';
+import { limitBody } from '../middleware/limit-body.ts';
+import { takePoint } from '../middleware/rate-limit.ts';
+import { type ClientRoute, clientRoutes } from './routes.ts';
+
+/** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
+const largestBody = 64 * 1024;
+const boundBody = limitBody(largestBody);
+const goOn = async (): Promise<void> => undefined;
+
+/**
+ * What the client protocol posts, by one handler a route and without the middleware around all others: a program that
+ * starts waits for it. No cookie means anything here, so that no origin has to be asked for.
+ * @param begin notes what every handler reads of a request
+ */
+export function createClientApp(begin: (c: RestContext) => void): Hono<RestEnv> {
+  const app = new Hono<RestEnv>({ router: new RegExpRouter() });
+  for (const route of clientRoutes) app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin));
+  app.notFound(answerNotFound);
+  app.onError((error, c) => {
+    setFields(c, { ...commonFields(c.get('requestId')), ...openFieldsFor(c) });
+    return answerError(error, c);
+  });
+  return app;
+}
+
+async function answer(
+  c: RestContext,
+  route: ClientRoute,
+  begin: (c: RestContext) => void,
+): Promise<Response> {
+  begin(c);
+  await boundBody(c, goOn);
+  const counted = rateLimitFields(await takePoint(c, route.limit));
+  try {
+    const { status, body } = await route.answer(c);
+    return new Response(JSON.stringify(body), {
+      status,
+      headers: {
+        'Content-Type': 'application/json',
+        ...commonFields(c.get('requestId')),
+        ...counted,
+        ...openFieldsFor(c),
+      },
+    });
+  } catch (error) {
+    setFields(c, counted);
+    throw error;
+  }
+}
