@@ -1,24 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, openConnection } from './connection.ts';
-import { cpuSecondsOf } from './cpu-time.ts';
+import { cpuTimeOf } from './cpu-time.ts';
 import type { Scenario, Target } from './scenario.ts';
-import type { ServiceProcess } from './service.ts';
+import type { MeasuredProcess } from './service.ts';
 
 /** What one block of one scenario came to. */
 export interface Block {
   readonly requests: number;
   readonly seconds: number;
-  /** CPU time of the service. */
+  /** CPU time of the program that was asked. */
   readonly cpuSeconds: number;
+  /** CPU time of its main thread, which is a part of that. */
+  readonly mainThreadSeconds: number;
   /** How long each answer took, in milliseconds. */
   readonly latencies: readonly number[];
 }
 
 export interface BlockOptions {
-  readonly targets: Readonly<Record<Target, ServiceProcess>>;
+  readonly targets: Readonly<Partial<Record<Target, MeasuredProcess>>>;
   readonly connections: number;
   readonly seconds: number;
   readonly signal: AbortSignal;
+}
+
+/** The program that a scenario asks. @throws {Error} when the run has not started it */
+export function targetOf({ name, target = 'service' }: Scenario, targets: BlockOptions['targets']) {
+  const found = targets[target];
+  if (found === undefined) throw new Error(`${name} asks a program that was not started: ${target}`);
+  return found;
 }
 
 /**
@@ -29,23 +38,35 @@ export interface BlockOptions {
  */
 export async function runBlock(scenario: Scenario, options: BlockOptions): Promise<Block> {
   const { signal } = options;
-  const { port, pid } = options.targets[scenario.target ?? 'service'];
-  const connections = await Promise.all(
-    Array.from({ length: options.connections }, () => openConnection(port)),
-  );
+  const { port, pid } = targetOf(scenario, options.targets);
+  const { beside } = scenario;
+  const connections = await openConnections(port, scenario.connections ?? options.connections);
+  const others = await openConnections(port, beside?.connections ?? 0);
   try {
-    const latencies: number[] = [];
-    const cpuBefore = cpuSecondsOf(pid);
+    const before = cpuTimeOf(pid);
     const begin = performance.now();
-    const work = { scenario, latencies, deadline: begin + options.seconds * 1000, signal };
-    await Promise.all(connections.map((connection) => askUntil(connection, work)));
+    const end = { deadline: begin + options.seconds * 1000, signal };
+    const [latencies] = await Promise.all([
+      drive(scenario, connections, end),
+      beside === undefined ? [] : drive(beside.scenario, others, end),
+    ]);
     const seconds = (performance.now() - begin) / 1000;
     await untilIdle(pid, signal);
-    return { requests: latencies.length, seconds, cpuSeconds: cpuSecondsOf(pid) - cpuBefore, latencies };
+    const after = cpuTimeOf(pid);
+    return {
+      requests: latencies.length,
+      seconds,
+      cpuSeconds: after.all - before.all,
+      mainThreadSeconds: after.mainThread - before.mainThread,
+      latencies,
+    };
   } finally {
-    for (const connection of connections) connection.close();
+    for (const connection of [...connections, ...others]) connection.close();
   }
 }
+
+const openConnections = (port: number, amount: number): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: amount }, () => openConnection(port)));
 
 /** The service's log is written at most 250 ms behind; a database that is slower than that is waited for. */
 const quietMilliseconds = 300;
@@ -55,19 +76,29 @@ const idleCpuSeconds = 0.025;
 
 async function untilIdle(pid: number, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + idleLimitMilliseconds;
-  for (let before = cpuSecondsOf(pid); performance.now() < deadline; ) {
+  for (let before = cpuTimeOf(pid).all; performance.now() < deadline; ) {
     await sleep(quietMilliseconds, undefined, { signal });
-    const now = cpuSecondsOf(pid);
+    const now = cpuTimeOf(pid).all;
     if (now - before <= idleCpuSeconds) return;
     before = now;
   }
 }
 
-interface Work {
-  readonly scenario: Scenario;
-  readonly latencies: number[];
+interface End {
   readonly deadline: number;
   readonly signal: AbortSignal;
+}
+
+/** Asks over these connections until the end. @returns how long each answer took, in milliseconds */
+async function drive(scenario: Scenario, connections: readonly Connection[], end: End): Promise<number[]> {
+  const latencies: number[] = [];
+  await Promise.all(connections.map((connection) => askUntil(connection, { scenario, latencies, ...end })));
+  return latencies;
+}
+
+interface Work extends End {
+  readonly scenario: Scenario;
+  readonly latencies: number[];
 }
 
 async function askUntil(
@@ -82,5 +113,6 @@ async function askUntil(
     latencies.push(performance.now() - begin);
     const fault = scenario.faultOf(answer);
     if (fault !== null) throw new Error(`${scenario.name}: ${fault}`);
+    if (scenario.pauseMilliseconds !== undefined) await sleep(scenario.pauseMilliseconds);
   } while (performance.now() < deadline);
 }

@@ -1,19 +1,43 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { UsageError } from './options.ts';
 
 /** Ticks of /proc in a second: USER_HZ, which is 100 on every architecture that Node.js runs on (proc(5)). */
 const ticksPerSecond = 100;
 
-/**
- * CPU time that a process has used so far, in seconds: user and system time of all its threads, those that have ended
- * too. To a hundredth of a second.
- */
-export function cpuSecondsOf(pid: number): number {
-  const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+/** CPU time used so far, in seconds: user and system time, to a hundredth of a second. */
+export interface CpuTime {
+  /** Of all threads, those that have ended too, and of the processes that this one has started and that still run. */
+  readonly all: number;
+  /** Of the main thread alone: for a service, all but password hashing, the embedded database, and the collector. */
+  readonly mainThread: number;
+}
+
+/** CPU time of a process and its descendants. */
+export function cpuTimeOf(pid: number): CpuTime {
+  const own = {
+    all: secondsIn(`/proc/${pid}/stat`),
+    mainThread: secondsIn(`/proc/${pid}/task/${pid}/stat`),
+  };
+  return childrenOf(pid).reduce((total, child) => {
+    const { all, mainThread } = cpuTimeOf(child);
+    return { all: total.all + all, mainThread: total.mainThread + mainThread };
+  }, own);
+}
+
+function secondsIn(file: string): number {
+  const line = readFileSync(file, 'latin1');
   // The second field is the program's name in brackets, which may hold spaces and brackets of its own.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
   return (userTicks + systemTicks) / ticksPerSecond;
+}
+
+/** A kernel that does not list them has none to count here. */
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => `/proc/${pid}/task/${thread}/children`)
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'latin1').split(' ').filter(Boolean).map(Number));
 }
 
 /**

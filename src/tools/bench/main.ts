@@ -1,79 +1,55 @@
 import { writeFile } from 'node:fs/promises';
-import { bareLikeService } from './bare/like-service.ts';
-import { startBare } from './bare/process.ts';
 import { requireCpuTime } from './cpu-time.ts';
-import { createDatabase } from './database.ts';
 import { type BenchOptions, help, parseOptions, UsageError } from './options.ts';
+import type { Part, PartFindings } from './part.ts';
+import { memory } from './parts/memory.ts';
+import { requests } from './parts/requests.ts';
+import { scale } from './parts/scale.ts';
+import { workers } from './parts/workers.ts';
 import { type Report, toReport } from './report.ts';
-import { runScenarios, sortOut } from './run.ts';
-import { allComparisons, allScenarios } from './scenarios/all.ts';
-import { seed } from './seed.ts';
-import { type ServiceProcess, startService } from './service.ts';
 import { formatReport } from './table.ts';
 import { createUndo, type Undo } from './undo.ts';
 
 /** `npm run bench`: what requests cost the built service. See the README beside this file. */
 async function bench(options: BenchOptions, undo: Undo, signal: AbortSignal): Promise<Report> {
   requireCpuTime();
-  say('Starting the service …');
-  const database = await createDatabase(options.databaseUrl, undo);
-  signal.throwIfAborted();
-  const service = await startService(database.env, undo);
-  say('Filling it through its API …');
-  const found = await seed(`http://127.0.0.1:${service.port}`);
-  signal.throwIfAborted();
-  const { material, publicKeyB64 } = await bareLikeService(found);
-  const bare = await startBare(material, undo);
-  signal.throwIfAborted();
-  const targets = { service, bare };
-  const clients = {
-    service: found.client,
-    bare: { ...found.client, publicKeyB64, baseUrl: `http://127.0.0.1:${bare.port}` },
-  };
-  const scenarios = selected(allScenarios({ seed: found, clients }), options.only);
-  const { answered, refused } = await sortOut(scenarios, targets);
-  say(
-    `Driving ${answered.length} scenarios, ${options.blocks} blocks of ${options.secondsPerBlock} s each …`,
-  );
-  const measured = await runScenarios(answered, {
-    targets,
-    connections: options.connections,
-    seconds: options.secondsPerBlock,
-    blocks: options.blocks,
-    signal,
-  }).catch(withOutput(service));
-  return toReport({ options, database, measured, refused, comparisons: allComparisons });
+  const parts = chosenParts(options);
+  const findings: PartFindings[] = [];
+  for (const { names, measure } of parts) {
+    const own = createUndo();
+    undo.add(own.all);
+    const wanted = new Set(names.filter((name) => matches(name, options.only)));
+    if (wanted.size > 0) {
+      const isWanted = ({ name }: { readonly name: string }) => wanted.has(name);
+      findings.push(await measure({ options, undo: own, signal, isWanted, say }));
+    }
+    await own.all();
+  }
+  return toReport(options, findings);
 }
 
-function selected<Named extends { readonly name: string }>(
-  scenarios: readonly Named[],
-  only: readonly string[],
-): readonly Named[] {
-  if (only.length === 0) return scenarios;
-  const found = scenarios.filter(({ name }) =>
-    only.some((part) => name.toLowerCase().includes(part.toLowerCase())),
-  );
-  if (found.length > 0) return found;
-  const names = scenarios.map(({ name }) => `  ${name}\n`).join('');
+function chosenParts({ only, scaleLogRows, workers: compareWorkers, memoryMinutes }: BenchOptions): Part[] {
+  const parts = [
+    requests,
+    ...(scaleLogRows === null ? [] : [scale]),
+    ...(compareWorkers ? [workers] : []),
+    ...(memoryMinutes === null ? [] : [memory]),
+  ];
+  const names = parts.flatMap((part) => part.names);
+  if (names.some((name) => matches(name, only))) return parts;
   throw new UsageError(
-    `No scenario has ${only.map((part) => `"${part}"`).join(' or ')} in its name:\n${names}`,
+    `No scenario has ${only.map((part) => `"${part}"`).join(' or ')} in its name:\n${names.map((name) => `  ${name}\n`).join('')}`,
   );
 }
 
-/** A failure of a run is often told best by what the service has logged. */
-const withOutput =
-  (service: ServiceProcess) =>
-  (error: unknown): never => {
-    const output = service.output();
-    if (output === '' || !(error instanceof Error)) throw error;
-    throw new Error(`${error.message}\nThe service's last words:\n${output}`, { cause: error });
-  };
+const matches = (name: string, only: readonly string[]): boolean =>
+  only.length === 0 || only.some((part) => name.toLowerCase().includes(part.toLowerCase()));
 
 /** Progress goes beside the report, which may be piped. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<number> {
-  const options = parseOptions(process.argv.slice(2), process.env.DATABASE_URL);
+  const options = parseOptions(process.argv.slice(2), process.env);
   if (options === null) {
     process.stdout.write(help);
     return 0;

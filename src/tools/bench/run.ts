@@ -1,7 +1,7 @@
-import { type Block, type BlockOptions, runBlock } from './block.ts';
+import { type Block, type BlockOptions, runBlock, targetOf } from './block.ts';
 import { openConnection } from './connection.ts';
 import type { Scenario } from './scenario.ts';
-import type { ServiceProcess } from './service.ts';
+import type { MeasuredProcess } from './service.ts';
 
 /** A scenario with its blocks, in the order of time: those of one place belong to one round of all scenarios. */
 export interface Measured {
@@ -16,7 +16,7 @@ export interface Refused {
 }
 
 /** Rounds before anything counts, as code is compiled while it runs: at least and at most so many… */
-const warmUpRounds = { least: 2, most: 8 } as const;
+const warmUpRounds = { least: 2, most: 5 } as const;
 /** …and between them until every scenario has used this much CPU time. */
 const warmCpuSeconds = 4;
 
@@ -35,21 +35,23 @@ export async function runScenarios(
 ): Promise<Measured[]> {
   const measured = scenarios.map((scenario) => ({ scenario, blocks: [] as Block[] }));
   const expected: number[] = [];
-  const runRound = async (round: number, count: (place: number, block: Block) => void) => {
-    const order = measured.map((each, place) => ({ ...each, place }));
+  const warmth = measured.map(() => 0);
+  const isCold = (place: number) => (warmth[place] ?? 0) < warmCpuSeconds;
+  const runRound = async (round: number, count: (place: number, block: Block) => void, onlyCold = false) => {
+    const order = measured.map(({ scenario }, place) => ({ scenario, place }));
     for (const { scenario, place } of round % 2 === 0 ? order : order.toReversed()) {
-      await scenario.prepare?.(expected[place] ?? firstPrepared);
+      if (onlyCold && !isCold(place)) continue;
+      await prepare(scenario, expected[place] ?? firstPrepared);
       const block = await runBlock(scenario, options);
       expected[place] = Math.ceil(block.requests * preparedShare);
       count(place, block);
     }
   };
-  const warmth = measured.map(() => 0);
-  const isCold = () => warmth.some((cpuSeconds) => cpuSeconds < warmCpuSeconds);
-  for (let round = 0; round < warmUpRounds.least || (round < warmUpRounds.most && isCold()); round += 1) {
-    await runRound(round, (place, { cpuSeconds }) => {
+  for (let round = 0; round < warmUpRounds.most; round += 1) {
+    const warm = (place: number, { cpuSeconds }: Block) => {
       warmth[place] = (warmth[place] ?? 0) + cpuSeconds;
-    });
+    };
+    await runRound(round, warm, round >= warmUpRounds.least);
   }
   for (let round = 0; round < blocks; round += 1) {
     await runRound(round, (place, block) => measured[place]?.blocks.push(block));
@@ -57,20 +59,29 @@ export async function runScenarios(
   return measured.map(({ scenario, blocks }) => ({ name: scenario.name, blocks }));
 }
 
+async function prepare(scenario: Scenario, requests: number): Promise<void> {
+  await scenario.prepare?.(requests);
+  await scenario.beside?.scenario.prepare?.(firstPrepared);
+}
+
 /** Asks each scenario once, and looks closely at the answer: a wrong one may be cheap. */
 export async function sortOut(scenarios: readonly Scenario[], targets: BlockOptions['targets']) {
   const answered: Scenario[] = [];
   const refused: Refused[] = [];
   for (const scenario of scenarios) {
-    const fault = await closeFaultOf(scenario, targets[scenario.target ?? 'service']);
+    const target = targetOf(scenario, targets);
+    const { beside } = scenario;
+    const fault =
+      (await closeFaultOf(scenario, target)) ??
+      (beside === undefined ? null : await closeFaultOf(beside.scenario, target));
     if (fault === null) answered.push(scenario);
     else refused.push({ name: scenario.name, fault });
   }
   return { answered, refused };
 }
 
-async function closeFaultOf(scenario: Scenario, { port }: ServiceProcess): Promise<string | null> {
-  await scenario.prepare?.(1);
+async function closeFaultOf(scenario: Scenario, { port }: MeasuredProcess): Promise<string | null> {
+  await prepare(scenario, 1);
   const connection = await openConnection(port);
   try {
     const answer = await connection.ask(scenario.next());

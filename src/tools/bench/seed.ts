@@ -5,6 +5,7 @@ import { createVendor, type Vendor } from './vendor.ts';
 
 /** What scenarios ask about: a vendor's account, filled through the public API alone. */
 export interface Seed {
+  readonly vendor: Vendor;
   readonly apiKey: string;
   /** The application with the licenses. */
   readonly applicationId: string;
@@ -12,6 +13,10 @@ export interface Seed {
   readonly client: ClientOptions;
   /** Licenses of the application that are bound to a device each, and do not end while it runs. */
   readonly bound: readonly BoundLicense[];
+  /** End users of the application, whose names are of one length. */
+  readonly customers: readonly Customer[];
+  /** Another application, to mint licenses of that no list is to show. */
+  readonly mintApplicationId: string;
 }
 
 export interface BoundLicense {
@@ -48,9 +53,11 @@ const minted = z.object({ keys: z.array(z.object({ licenseKey: z.string() })) })
 /** Fills an empty service. @throws {Error} when it refuses any of it */
 export async function seed(baseUrl: string): Promise<Seed> {
   const vendor = await createVendor(baseUrl);
+  const others: string[] = [];
   for (let count = 0; count < seedSize.otherApplications; count += 1) {
     const other = await createApplication(vendor, `Earlier program ${count + 1}`);
     await mint(vendor, other.application.id, 20);
+    others.push(other.application.id);
   }
   const { application, sdkHint } = await createApplication(vendor, 'Photo Lab');
   const older = await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
@@ -65,9 +72,18 @@ export async function seed(baseUrl: string): Promise<Seed> {
   await Promise.all(
     bound.map(async ({ licenseKey, hwid }) => expectValid(await program.validate(licenseKey, { hwid }))),
   );
-  await Promise.all(inUse.map((licenseKey, index) => use(program, licenseKey, index)));
+  const customers = inUse.map((_, index) => customer(index));
+  await Promise.all(inUse.map((licenseKey, index) => use(program, licenseKey, customer(index))));
   await untilLogged(vendor, application.id);
-  return { apiKey: vendor.apiKey, applicationId: application.id, client, bound };
+  return {
+    vendor,
+    apiKey: vendor.apiKey,
+    applicationId: application.id,
+    client,
+    bound,
+    customers,
+    mintApplicationId: others[0] ?? application.id,
+  };
 }
 
 const createApplication = (vendor: Vendor, name: string) =>
@@ -79,10 +95,18 @@ async function mint(vendor: Vendor, applicationId: string, amount: number): Prom
   return keys.map(({ licenseKey }) => licenseKey);
 }
 
+interface Customer {
+  readonly username: string;
+  readonly hwid: string;
+}
+
+function customer(index: number): Customer {
+  const number = String(index + 1).padStart(2, '0');
+  return { username: `customer-${number}`, hwid: `workstation-${number}` };
+}
+
 /** A customer registers with the license, and starts the program a few times on the one device. */
-async function use(program: Client, licenseKey: string, index: number): Promise<void> {
-  const username = `customer-${index + 1}`;
-  const hwid = `workstation-${index + 1}`;
+async function use(program: Client, licenseKey: string, { username, hwid }: Customer): Promise<void> {
   const credentials = { username, email: `${username}@example.com`, password: customerPassword };
   expectValid(await program.register({ ...credentials, licenseKey, hwid }));
   for (let count = 0; count < seedSize.validationsEach; count += 1) {

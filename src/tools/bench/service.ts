@@ -10,16 +10,32 @@ import { endProcess } from './end-process.ts';
 import { UsageError } from './options.ts';
 import type { Undo } from './undo.ts';
 
-/** The service in a process of its own, as `npm start` runs it. */
-export interface ServiceProcess {
+/** A server in a process of its own, on this machine. */
+export interface MeasuredProcess {
   readonly port: number;
   readonly pid: number;
   /** The last of what it has written. */
   output(): string;
 }
 
+/** The service, as `npm start` runs it. */
+export interface ServiceProcess extends MeasuredProcess {
+  /** What it holds in memory after its garbage is collected. @throws {Error} unless it was started to be probed */
+  memory(): Promise<Memory>;
+}
+
+/** In bytes, as `process.memoryUsage()` has it. */
+export type Memory = z.output<typeof memory>;
+const memory = z.object({ heapUsed: z.number(), rss: z.number() });
+
+export interface ServiceOptions {
+  /** Load a probe ahead of the service's program that tells what memory it holds. */
+  readonly probed?: boolean;
+}
+
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = 'dist/main.js';
+const probe = new URL('memory-probe.mjs', import.meta.url).href;
 const startLimitMilliseconds = 60_000;
 const outputLimit = 20_000;
 
@@ -36,11 +52,12 @@ const rateLimits = Object.keys(rateLimitDefaults)
 export async function startService(
   env: Readonly<Record<string, string>>,
   undo: Undo,
+  { probed = false }: ServiceOptions = {},
 ): Promise<ServiceProcess> {
   if (!existsSync(`${root}/${program}`)) throw new UsageError(`There is no ${program}: run npm run build`);
   const port = await freePort();
   const { PATH, NODE_OPTIONS } = process.env;
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...(probed ? ['--import', probe] : []), program], {
     cwd: root,
     env: {
       ...(PATH !== undefined && { PATH }),
@@ -50,14 +67,14 @@ export async function startService(
       RATE_LIMITS: rateLimits,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(probed ? (['ipc'] as const) : [])],
   });
   undo.add(() => endProcess(child));
   // Where this process dies of a fault of its own, nothing else is undone.
   process.on('exit', () => child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
+    stream?.on('data', (chunk) => {
       output = (output + String(chunk)).slice(-outputLimit);
     });
   }
@@ -65,7 +82,13 @@ export async function startService(
     if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output}`);
   });
   if (child.pid === undefined) throw new Error('The service did not start');
-  return { port, pid: child.pid, output: () => output };
+  const ask = async (): Promise<Memory> => {
+    if (!probed) throw new Error('The service was not started to be probed');
+    const answer = once(child, 'message');
+    child.send('memory');
+    return memory.parse((await answer)[0]);
+  };
+  return { port, pid: child.pid, output: () => output, memory: ask };
 }
 
 async function untilHealthy(port: number, check: () => void): Promise<void> {
@@ -87,3 +110,12 @@ async function freePort(): Promise<number> {
   await once(probe, 'close');
   return port;
 }
+
+/** A failure of a run is often told best by what the service has logged. */
+export const withOutput =
+  (service: MeasuredProcess) =>
+  (error: unknown): never => {
+    const output = service.output();
+    if (output === '' || !(error instanceof Error)) throw error;
+    throw new Error(`${error.message}\nThe service's last words:\n${output}`, { cause: error });
+  };

@@ -20,6 +20,7 @@ export async function bareLikeService({ client, bound }: Seed): Promise<{
       appId: client.appId,
       seedB64: seed.toString('base64'),
       licenseKeys: bound.map(({ licenseKey }) => licenseKey),
+      numberedLicenses: 0,
       answer: await verdictOn(client, bound[0]),
       sessionIdBytes: await sessionIdBytes(client),
       passwordHash: await hashPassword(customerPassword),

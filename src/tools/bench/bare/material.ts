@@ -6,6 +6,8 @@ export const bareMaterial = z.object({
   /** Base64 of the 32-byte Ed25519 seed that it signs with. */
   seedB64: z.string(),
   licenseKeys: z.array(z.string()),
+  /** How many numbered licenses there are beside them. */
+  numberedLicenses: z.number(),
   /** What every license is answered. */
   answer: z.object({
     message: z.string(),

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { endProcess } from '../end-process.ts';
-import type { ServiceProcess } from '../service.ts';
+import type { MeasuredProcess } from '../service.ts';
 import type { Undo } from '../undo.ts';
 import type { BareMaterial } from './material.ts';
 
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /** Starts the bare program on a free port of this machine; `undo` stops it. @throws {Error} when it ends instead */
-export async function startBare(material: BareMaterial, undo: Undo): Promise<ServiceProcess> {
+export async function startBare(material: BareMaterial, undo: Undo): Promise<MeasuredProcess> {
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
     env: { PATH: process.env.PATH },
     stdio: ['pipe', 'pipe', 'pipe'],

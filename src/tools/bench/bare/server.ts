@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { verify } from '@node-rs/argon2';
 import { ed25519PrivateKey } from '../../../crypto/ed25519-private-key.ts';
 import { clientPaths } from '../../../protocol/constants.ts';
+import { numberedLicense } from '../numbered.ts';
 import type { BareMaterial } from './material.ts';
 import { type Envelope, open, seal } from './sealed.ts';
 import { type BareSessions, handshake } from './sessions.ts';
@@ -17,7 +18,7 @@ export function createBareServer(material: BareMaterial): Server {
   const state: State = {
     material,
     privateKey: ed25519PrivateKey(Buffer.from(material.seedB64, 'base64')),
-    licenses: new Map(material.licenseKeys.map((key) => [hash('sha256', key), material.answer])),
+    licenses: licensesOf(material),
     sessions: new Map(),
   };
   return createServer((request, response) => {
@@ -31,6 +32,18 @@ export function createBareServer(material: BareMaterial): Server {
       else answered.then((text) => send(response, text));
     });
   });
+}
+
+function licensesOf({
+  licenseKeys,
+  numberedLicenses,
+  answer,
+}: BareMaterial): Map<string, BareMaterial['answer']> {
+  const licenses = new Map(licenseKeys.map((key) => [hash('sha256', key), answer]));
+  for (let number = 0; number < numberedLicenses; number += 1) {
+    licenses.set(hash('sha256', numberedLicense(number).licenseKey), answer);
+  }
+  return licenses;
 }
 
 function send(response: ServerResponse, text: string): void {

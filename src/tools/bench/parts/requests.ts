@@ -1,0 +1,45 @@
+import { figureNames, logCheck, timeLargeMint } from '../figures.ts';
+import type { Part, PartContext, PartFindings } from '../part.ts';
+import { type FilledService, startBareBeside, startFilled } from '../programs.ts';
+import { runScenarios, sortOut } from '../run.ts';
+import type { Scenario } from '../scenario.ts';
+import { allComparisons, allNames, allScenarios } from '../scenarios/all.ts';
+import { withOutput } from '../service.ts';
+
+/** What each kind of request costs, on a database of usual size. */
+export const requests: Part = {
+  names: [...allNames, ...Object.values(figureNames)],
+  measure: async (context) => {
+    const filled = await startFilled(context);
+    const programs = await startBareBeside(filled, context);
+    const scenarios = allScenarios(programs).filter(context.isWanted);
+    return findingsOf(scenarios, filled, {
+      ...context,
+      targets: { service: filled.service, bare: programs.bare },
+    });
+  },
+};
+
+async function findingsOf(
+  scenarios: readonly Scenario[],
+  { service, seed }: FilledService,
+  { options, signal, say, isWanted, targets }: PartContext & { targets: Parameters<typeof sortOut>[1] },
+): Promise<PartFindings> {
+  const check = await logCheck(seed, scenarios);
+  const { answered, refused } = await sortOut(check.scenarios, targets);
+  say(
+    `Driving ${answered.length} scenarios, blocks of ${options.secondsPerBlock} s each, ${options.blocks} and the first ones …`,
+  );
+  const measured = await runScenarios(answered, {
+    targets,
+    connections: options.connections,
+    seconds: options.secondsPerBlock,
+    blocks: options.blocks,
+    signal,
+  }).catch(withOutput(service));
+  const figures = [
+    ...(await check.figures()),
+    ...(isWanted({ name: figureNames.mint }) ? [await timeLargeMint(service.port, seed)] : []),
+  ];
+  return { measured, refused, comparisons: allComparisons, figures };
+}
