@@ -32,7 +32,12 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
 ) {
   const siblings = createSiblings<Loaded<Row>>();
 
-  const loaders = (given: ListArguments, { service: ctx }: GraphqlContext, info: GraphQLResolveInfo) => {
+  const loaders = (
+    given: ListArguments,
+    { service: ctx }: GraphqlContext,
+    info: GraphQLResolveInfo,
+    together = false,
+  ) => {
     const { q, filter: conditions, ...range } = given;
     const slice = parseInput(sliceInput, range);
     const filter = parseInput(filterSchema, { q, ...conditions });
@@ -40,8 +45,8 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     const lookAhead = selectedFields(info).has('pageInfo');
     return {
       pages: (parentIds: readonly string[]) =>
-        source.slices<Row>({ ctx, parentIds, slice, lookAhead, filter, columns }),
-      counts: (parentIds: readonly string[]) => source.counts({ ctx, parentIds, filter }),
+        source.slices<Row>({ ctx, parentIds, slice, lookAhead, filter, columns, together }),
+      counts: (parentIds: readonly string[]) => source.counts({ ctx, parentIds, filter, together }),
     };
   };
 
@@ -63,7 +68,7 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
   const together = new ResolveTogether<ListRow, ListArguments, GraphqlContext>(
     async (parents, given, context, info) => {
       const parentIds = [...new Set(parents.map(({ id }) => id))];
-      const load = loaders(given, context, info);
+      const load = loaders(given, context, info, true);
       const asked = isAsked(info);
       const [pages, counts] = await Promise.all([
         asked.pages ? load.pages(parentIds) : undefined,

@@ -2,7 +2,8 @@ import { Prisma } from '../db/client.ts';
 import { isId } from '../lib/ids.ts';
 import { requireDeveloper } from './actor.ts';
 import type { ServiceContext } from './context.ts';
-import { type ListRow, type ListTable, run, selected } from './list-source.ts';
+import { type ListRow, type ListTable, selected } from './list-source.ts';
+import { run } from './statements.ts';
 
 /**
  * The rows with these ids that are the asking developer's own, with these columns, in one statement. Another

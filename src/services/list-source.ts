@@ -1,6 +1,9 @@
 import { Prisma } from '../db/client.ts';
+import type { FromJson } from '../db/from-json.ts';
 import type { ServiceContext } from './context.ts';
+import { rowsOfParent } from './list-rows.ts';
 import { type Slice, type Sliced, toSliced } from './slice.ts';
+import { run, runTogether } from './statements.ts';
 
 /** A table that lists are read from. */
 export interface ListTable {
@@ -8,6 +11,8 @@ export interface ListTable {
   readonly name: string;
   /** SQL of each column, under the name that callers know. What does not stand here is never read. */
   readonly columns: Readonly<Record<string, string>>;
+  /** How those of its columns are read that are more than JSON has. */
+  readonly fromJson: FromJson;
   /** SQL of the id of the developer whose row it is. */
   readonly developerId: string;
 }
@@ -21,6 +26,8 @@ export interface ListQuery<Filter> {
   readonly ctx: ServiceContext;
   readonly parentIds: readonly string[];
   readonly filter: Filter;
+  /** Whether it can be part of one statement for all that the request reads in this moment, and fail with the rest. */
+  readonly together?: boolean;
 }
 
 /** Rows that belong to parents of one kind, newest first: an application's licenses, a license's users. */
@@ -48,19 +55,14 @@ export interface ListSourceOptions<Filter> {
   readonly parentColumn: string;
   /** The rows that a filter lets through. */
   readonly matches: (filter: Filter, ctx: ServiceContext) => Prisma.Sql;
+  /** What an index of the whole table finds, where it has one for the filter: every row that matches fulfils it. */
+  readonly indexed?: (filter: Filter) => Prisma.Sql | null;
 }
 
-/**
- * Reads through the connection pool instead of Prisma, which has no limit a parent and needs several times the CPU.
- *
- * Rows are ordered by parent and id, which only the index on both can do. Were the parent a plain equality, PostgreSQL
- * would know that it adds nothing to the order, and could walk the primary key instead: over all that is newer than
- * this list in the whole table. An array of one is not seen through.
- */
+/** Reads through the connection pool instead of Prisma, which has no limit a parent and needs several times the CPU. */
 export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSource<Filter> {
   const { table, matches } = options;
   const name = Prisma.raw(table.name);
-  const id = Prisma.raw(`${table.name}.id`);
   const parentColumn = Prisma.raw(`${table.name}.${options.parentColumn}`);
   return {
     table,
@@ -68,6 +70,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       ctx,
       parentIds,
       filter,
+      together,
       slice,
       lookAhead,
       columns,
@@ -77,16 +80,21 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       // Rows are passed on as they come, and those of one parent need not say whose they are.
       const whose = others.length === 0 ? Prisma.empty : Prisma.sql`parent.id AS "parentId", `;
       // The columns are those of the table, whose rows the caller types.
-      const found = await run<Row & { readonly parentId?: string }>(
-        ctx,
+      const found = await read<Row & { readonly parentId?: string }>(
+        { ctx, together, fromJson: table.fromJson },
         Prisma.sql`
           SELECT ${whose}own.*
           FROM unnest(${parentIds}::uuid[]) AS parent (id)
           CROSS JOIN LATERAL (
-            SELECT ${selected(table, columns)} FROM ${name}
-            WHERE ${parentColumn} = ANY(ARRAY[parent.id]) AND ${isWithin(id, slice)} AND ${matches(filter, ctx)}
-            ORDER BY ${parentColumn} ${direction}, ${id} ${direction}
-            LIMIT ${slice.size + (lookAhead ? 1 : 0)}
+            ${rowsOfParent({
+              table: name,
+              columns: selected(table, columns),
+              parentColumn,
+              slice,
+              limit: slice.size + (lookAhead ? 1 : 0),
+              matches: matches(filter, ctx),
+              indexed: options.indexed?.(filter) ?? null,
+            })}
           ) AS own
           ORDER BY own.id ${direction}`,
       );
@@ -94,9 +102,9 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       for (const row of found) rows.get(row.parentId ?? only)?.push(row);
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
-    async counts({ ctx, parentIds, filter }) {
-      const counts = await run<{ parentId: string; count: number }>(
-        ctx,
+    async counts({ ctx, parentIds, filter, together }) {
+      const counts = await read<{ parentId: string; count: number }>(
+        { ctx, together, fromJson: {} },
         Prisma.sql`
           SELECT ${parentColumn} AS "parentId", count(*)::int AS count FROM ${name}
           WHERE ${parentColumn} = ANY(${parentIds}::uuid[]) AND ${matches(filter, ctx)}
@@ -107,22 +115,16 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
   };
 }
 
-/** Runs a statement that Prisma's template made safe, without Prisma. */
-export async function run<Row extends object>(ctx: ServiceContext, sql: Prisma.Sql): Promise<Row[]> {
-  const { rows } = await ctx.env.database.pool.query<Row>(sql.text, sql.values);
-  return rows;
-}
+const read = <Row extends object>(
+  { ctx, together, fromJson }: { ctx: ServiceContext; together: boolean | undefined; fromJson: FromJson },
+  sql: Prisma.Sql,
+): Promise<Row[]> => (together ? runTogether<Row>(ctx, sql, fromJson) : run<Row>(ctx, sql));
 
 /** The columns of a table that a caller asked for, the id always among them; names that it has not are passed over. */
 export function selected(table: ListTable, columns: readonly string[]): Prisma.Sql {
   const asked = new Set(['id', ...columns]);
   const known = Object.entries(table.columns).filter(([column]) => asked.has(column));
   return Prisma.raw(known.map(([column, sql]) => `${sql} AS "${column}"`).join(', '));
-}
-
-function isWithin(id: Prisma.Sql, { backward, fromId }: Slice): Prisma.Sql {
-  if (fromId === null) return Prisma.sql`TRUE`;
-  return backward ? Prisma.sql`${id} > ${fromId}::uuid` : Prisma.sql`${id} < ${fromId}::uuid`;
 }
 
 /** All of the conditions that are given; TRUE when none is. */

@@ -10,5 +10,6 @@ export const accountTable = {
     vaultSaltB64: 'developers.vault_salt_b64',
     vaultCheckB64: 'developers.vault_check_b64',
   },
+  fromJson: {},
   developerId: 'developers.id',
 } as const satisfies ListTable;

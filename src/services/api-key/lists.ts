@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instant } from '../../db/from-json.ts';
 import { all, isSet, type ListTable, listSource } from '../list-source.ts';
 
 /** What its owner can be shown of an API key: its hash is not among them. */
@@ -12,6 +13,7 @@ export const apiKeyTable = {
     lastUsedAt: 'api_keys.last_used_at',
     revokedAt: 'api_keys.revoked_at',
   },
+  fromJson: { createdAt: instant, lastUsedAt: instant, revokedAt: instant },
   developerId: 'api_keys.developer_id',
 } as const satisfies ListTable;
 

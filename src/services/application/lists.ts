@@ -1,4 +1,5 @@
 import { Prisma } from '../../db/client.ts';
+import { bytes, type FromJsonOf, instant } from '../../db/from-json.ts';
 import { type ListTable, listSource } from '../list-source.ts';
 import type { ApplicationRow } from './view.ts';
 
@@ -18,6 +19,7 @@ export const applicationTable = {
     createdAt: 'applications.created_at',
     updatedAt: 'applications.updated_at',
   } satisfies Record<keyof ApplicationRow, string>,
+  fromJson: { publicKey: bytes, createdAt: instant, updatedAt: instant } satisfies FromJsonOf<ApplicationRow>,
   developerId: 'applications.developer_id',
 } as const satisfies ListTable;
 

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
+import { type FromJsonOf, instant } from '../../db/from-json.ts';
+import { searchedText } from '../../db/search-indexes.ts';
 import { subscriptionTier } from '../fields.ts';
 import { all, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { holdsText, holdsTextByIndex } from '../search.ts';
 import type { EndUserRow } from './view.ts';
 
 /** What the developer can be shown of an end user: the password's hash is not among them. */
@@ -22,6 +24,7 @@ export const endUserTable = {
     license: `(SELECT json_build_object('subscriptionTier', licenses.subscription_tier)
       FROM licenses WHERE licenses.id = end_users.license_id)`,
   } satisfies Record<keyof EndUserRow, string>,
+  fromJson: { createdAt: instant, updatedAt: instant } satisfies FromJsonOf<EndUserRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = end_users.application_id)',
 } as const satisfies ListTable;
@@ -45,6 +48,7 @@ export const usersOfApplications = listSource<EndUserFilter>({
   table: endUserTable,
   parentColumn: 'application_id',
   matches,
+  indexed: ({ q }) => holdsTextByIndex(searchedText.end_users, q),
 });
 
 /** The end users who have a license. */
@@ -52,6 +56,7 @@ export const usersOfLicenses = listSource<EndUserFilter>({
   table: endUserTable,
   parentColumn: 'license_id',
   matches,
+  indexed: ({ q }) => holdsTextByIndex(searchedText.end_users, q),
 });
 
 function matches({ q, hasLicense, subscriptionTiers, hasHwid }: EndUserFilter): Prisma.Sql {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { sha256 } from '../../crypto/hash.ts';
 import { Prisma } from '../../db/client.ts';
+import { type FromJsonOf, instant } from '../../db/from-json.ts';
+import { searchedText } from '../../db/search-indexes.ts';
 import type { ServiceContext } from '../context.ts';
 import { subscriptionTier } from '../fields.ts';
 import { all, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { holdsText, holdsTextByIndex } from '../search.ts';
 import type { LicenseRow, ShownLicenseStatus } from './view.ts';
 
 /** What its owner can be shown of a license: the hash of its key is not among them. */
@@ -27,6 +29,12 @@ export const licenseTable = {
     createdAt: 'licenses.created_at',
     updatedAt: 'licenses.updated_at',
   } satisfies Record<keyof LicenseRow, string>,
+  fromJson: {
+    activatedAt: instant,
+    expiresAt: instant,
+    createdAt: instant,
+    updatedAt: instant,
+  } satisfies FromJsonOf<LicenseRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = licenses.application_id)',
 } as const satisfies ListTable;
@@ -59,12 +67,13 @@ export const licensesOfApplications = listSource<LicenseFilter>({
   table: licenseTable,
   parentColumn: 'application_id',
   matches,
+  indexed: ({ q }) => holdsTextByIndex(searchedText.licenses, q, wholeKey),
 });
 
 function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
   const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid } = filter;
   return all([
-    holdsText(searched, q, (key) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`]),
+    holdsText(searched, q, wholeKey),
     statuses &&
       Prisma.sql`(${Prisma.join([...statuses.map((status) => stands(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && Prisma.sql`licenses.subscription_tier = ANY(${subscriptionTiers}::int[])`,
@@ -73,6 +82,8 @@ function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
     hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
   ]);
 }
+
+const wholeKey = (key: string) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`];
 
 const searched = ['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip'];
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
+import { instant } from '../../db/from-json.ts';
 import { lowestId } from '../../db/log-partition.ts';
 import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
@@ -23,6 +24,7 @@ export const securityLogTable = {
     metadata: 'security_log.metadata',
     createdAt: 'security_log.created_at',
   },
+  fromJson: { createdAt: instant },
   developerId: 'security_log.developer_id',
 } as const satisfies ListTable;
 

@@ -2,7 +2,8 @@ import { Prisma } from '../../db/client.ts';
 import { lowestId } from '../../db/log-partition.ts';
 import { timeOfId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
-import { run, selected } from '../list-source.ts';
+import { selected } from '../list-source.ts';
+import { run } from '../statements.ts';
 import type { SecurityLogView } from './list.ts';
 import { type SecurityLogFilter, securityLogMatches, securityLogTable } from './lists.ts';
 
