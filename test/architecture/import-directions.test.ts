@@ -21,7 +21,7 @@ const http = ['hono', 'hono/', '@hono/', '@scalar/'];
 const graphqlLibraries = ['graphql', 'graphql/', 'graphql-yoga', '@pothos/', '@graphql-tools/', '@envelop/'];
 const database = ['pg', 'pg/', '@prisma/', '@electric-sql/'];
 const redis = ['ioredis', 'rate-limiter-flexible'];
-const isomorphic = ['zod', 'canonicalize', '@noble/'];
+const isomorphic = ['zod', '@noble/'];
 
 const server = { node: true, environment: false } as const;
 const anywhere = { node: false, environment: false } as const;

@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from '../../src/protocol/base64.ts';
@@ -60,6 +61,16 @@ describe('canonical JSON', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
         expect(canonicalJson(JSON.parse(text))).toBe(text);
       }),
+    );
+  });
+
+  it('is what another implementation writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'grapheme' }), (value) => {
+        const read: JsonValue = JSON.parse(JSON.stringify(value));
+        expect(canonicalJson(read)).toBe(canonicalize(read));
+      }),
+      { numRuns: 2000 },
     );
   });
 

@@ -1,5 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
+import { LRUCache } from 'lru-cache';
 import { parseForwardedAddress, rateLimitKey } from '../../lib/ip.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ClientOrigin } from '../../services/context.ts';
@@ -21,6 +22,7 @@ const longestLogged = 100;
  * word and changes nothing. What shows that TRUST_PROXY or a proxy is set up wrongly is logged once.
  */
 export function createClientOrigin({ trustProxy, country, log }: ClientOriginOptions) {
+  const addressOf = createAddressReader();
   const warnOfTrust = once(() =>
     log.warn(
       'A request came with X-Forwarded-For, and TRUST_PROXY is 0. If a reverse proxy stands in front, set TRUST_PROXY ' +
@@ -40,12 +42,30 @@ export function createClientOrigin({ trustProxy, country, log }: ClientOriginOpt
     if (trustProxy === 0 && hops !== undefined) warnOfTrust();
     // Fewer hops than proxies: the request came past one of them, and only the socket is known.
     const forwarded = trustProxy === 0 ? undefined : hops?.at(-trustProxy)?.trim();
-    const ip = parseForwardedAddress(forwarded ?? getConnInfo(c).remote.address ?? '');
-    if (ip === null) {
+    const address = addressOf(forwarded ?? getConnInfo(c).remote.address ?? '');
+    if (address === null) {
       if (forwarded !== undefined) warnOfAddress(forwarded);
       return unknownOrigin;
     }
-    return { ip, limitKey: rateLimitKey(ip), country: countryOf(c, ip, country) };
+    return { ...address, country: countryOf(c, address.ip, country) };
+  };
+}
+
+type Address = Pick<ClientOrigin, 'limitKey'> & { readonly ip: string };
+
+/** The addresses that were read last, as they were written: a client asks again and again. */
+const kept = { addresses: 10_000, longest: 64 } as const;
+
+function createAddressReader(): (text: string) => Address | null {
+  const known = new LRUCache<string, Address>({ max: kept.addresses });
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const ip = parseForwardedAddress(text);
+    if (ip === null) return null;
+    const address = { ip, limitKey: rateLimitKey(ip) };
+    if (text.length <= kept.longest) known.set(text, address);
+    return address;
   };
 }
 
