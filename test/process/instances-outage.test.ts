@@ -41,6 +41,11 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
   });
   afterEach(async () => {
     relay.restore();
+    const { securityLog } = server.deps.services;
+    await vi.waitFor(async () => {
+      await securityLog.flush();
+      expect(securityLog.oldestWaiting).toBeNull();
+    }, patient);
     await server.close();
     await relay.close();
   });

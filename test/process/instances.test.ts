@@ -1,0 +1,411 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type RateLimitName, rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
+import { bansAnswer } from '../api/support.ts';
+import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { type ApiAnswer, ApiClient, cookieOf, randomIp } from '../setup/api-client.ts';
+import { type Relay, startRelay } from '../setup/relay.ts';
+import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { sql } from '../setup/stored.ts';
+import { createWorld, type SeededApplication, type SeededLicense, type World } from '../setup/world.ts';
+
+// Three instances on one PostgreSQL server and one Redis. That a stream of one has what happens on another is held by
+// test/graphql/subscription-instances.test.ts; the loss of PostgreSQL by instances-outage.test.ts.
+const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
+const patient = { timeout: 20_000, interval: 5 };
+
+describe.skipIf(!possible)('of three instances', () => {
+  let redis: OwnRedis;
+  /** Before the third instance's Redis, so that it alone can lose it. */
+  let relay: Relay;
+  let one: TestServer;
+  let two: TestServer;
+  let three: TestServer;
+  let all: readonly TestServer[];
+  beforeAll(async () => {
+    redis = new OwnRedis(await freePort(), []);
+    await redis.start();
+    relay = await startRelay(redis.url);
+    one = await startTestServer({ database: 'server', env: { REDIS_URL: redis.url } });
+    two = await startTestServer({ beside: one, env: { REDIS_URL: redis.url } });
+    three = await startTestServer({ beside: one, env: { REDIS_URL: relay.url } });
+    all = [one, two, three];
+  });
+  afterAll(async () => {
+    await three.close();
+    await two.close();
+    await one.close();
+    await relay.close();
+    await redis.kill();
+  });
+
+  let world: World;
+  let application: SeededApplication;
+  let license: SeededLicense;
+  beforeEach(async () => {
+    world = await createWorld(one);
+    application = await world.createApplication();
+    license = await application.mintOne({ durationSeconds: 3_600, subscriptionTier: 1 });
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  /** So that nothing that is asked again and again meets a limit. */
+  const anywhere = (server: TestServer) => new ApiClient(server.baseUrl, { ip: randomIp() });
+
+  /** Sends an envelope of a session, which may have been opened on another instance. */
+  async function send(server: TestServer, envelope: unknown): Promise<{ status: number; code?: string }> {
+    const { status, body } = await anywhere(server).post(validatePath, envelope);
+    return { status, code: (body as { code?: string }).code };
+  }
+
+  describe('an envelope is accepted by one alone,', () => {
+    test('when all of them see it at once', async () => {
+      const session = await openSession(two, application);
+      const envelopes = Array.from({ length: 60 }, () => session.seal(session.inner(license)));
+      const answers = await Promise.all(
+        envelopes.map((envelope) => Promise.all(all.map((server) => send(server, envelope)))),
+      );
+      for (const each of answers) {
+        expect(each.map(({ status, code }) => `${status} ${code}`).sort()).toEqual([
+          '200 undefined',
+          '400 REPLAY',
+          '400 REPLAY',
+        ]);
+      }
+    });
+
+    test('whichever saw it first', async () => {
+      const session = await openSession(three, application);
+      for (const first of all) {
+        const envelope = session.seal(session.inner(license));
+        expect((await send(first, envelope)).status).toBe(200);
+        for (const server of all)
+          expect(await send(server, envelope)).toEqual({ status: 400, code: 'REPLAY' });
+      }
+    });
+
+    test('and by none that cannot ask whether another has', async () => {
+      const session = await openSession(three, application);
+      const seen = session.seal(session.inner(license));
+      expect((await send(one, seen)).status).toBe(200);
+      relay.cut();
+      try {
+        for (const envelope of [seen, session.seal(session.inner(license))]) {
+          expect(await send(three, envelope)).toEqual({ status: 503, code: 'UNAVAILABLE' });
+        }
+      } finally {
+        relay.restore();
+      }
+      await vi.waitFor(async () => {
+        expect((await send(three, session.seal(session.inner(license)))).status).toBe(200);
+      }, patient);
+      expect(await send(three, seen)).toEqual({ status: 400, code: 'REPLAY' });
+    });
+  });
+
+  describe('a limit is one for all, over REST and GraphQL:', () => {
+    type Ask = (client: ApiClient) => Promise<boolean>;
+    /** True when a point was left for the request, whatever it was answered. */
+    const rest =
+      (method: string, path: string, body?: unknown): Ask =>
+      async (client) =>
+        (await client.send(method, `/api/v1${path}`, body)).status !== 429;
+    const graphql =
+      (document: string, variables: Record<string, unknown> = {}): Ask =>
+      async (client) => {
+        const { status, body } = await client.post('/graphql', { query: document, variables });
+        return status !== 429 && !JSON.stringify(body).includes('"RATE_LIMITED"');
+      };
+    const wrong = 'not the password';
+    const badBearer =
+      (ask: Ask): Ask =>
+      (client) =>
+        ask(new ApiClient(client.baseUrl, { ip: client.ip, bearer: 'rubbish' }));
+
+    const ways: Record<RateLimitName, readonly Ask[]> = {
+      auth: [
+        rest('POST', '/auth/login', {}),
+        rest('POST', '/auth/register', {}),
+        graphql('mutation ($i: RegisterInput!) { register(input: $i) { developer { id } } }', {
+          i: { email: '', password: wrong, name: '' },
+        }),
+      ],
+      session: [rest('POST', '/session/init', {})],
+      validate: [rest('POST', '/licenses/validate', {})],
+      clientAuth: [
+        rest('POST', '/client/register', {}),
+        rest('POST', '/client/login', {}),
+        rest('POST', '/client/upgrade', {}),
+      ],
+      licenseCreate: [
+        rest('POST', '/licenses/create', {}),
+        graphql('mutation ($i: CreateLicensesInput!) { createLicenses(input: $i) { warning } }', {
+          i: { applicationId: '', amount: 0, durationSeconds: 0 },
+        }),
+      ],
+      blindCreate: [
+        rest('POST', '/licenses/create-blind', {}),
+        graphql(
+          'mutation ($i: CreateBlindLicensesInput!) { createBlindLicenses(input: $i) { keys { id } } }',
+          {
+            i: { applicationId: '', keys: [] },
+          },
+        ),
+      ],
+      accountSensitive: [
+        rest('PATCH', '/account/profile', {}),
+        rest('POST', '/account/mode', {}),
+        graphql('mutation ($i: UpdateProfileInput!) { updateProfile(input: $i) { developer { id } } }', {
+          i: { name: '', password: wrong },
+        }),
+      ],
+      apiKeyAuth: [badBearer(rest('GET', '/auth/me')), badBearer(graphql('{ me { id } }'))],
+    };
+
+    test.each(Object.entries(rateLimitDefaults))('%s', async (name, limit) => {
+      const { email, password } = world.developer;
+      const cookie = cookieOf(await world.client.post('/api/v1/auth/login', { email, password })) ?? '';
+      const ip = randomIp();
+      const asks = ways[name as RateLimitName];
+      const allowed = await Promise.all(
+        Array.from({ length: limit + 30 }, (_, turn) => {
+          const { baseUrl } = all[turn % 3] ?? one;
+          const ask = asks[Math.floor(turn / 3) % asks.length];
+          return ask?.(new ApiClient(baseUrl, { ip, cookie }));
+        }),
+      );
+      expect(allowed.filter((isAllowed) => isAllowed === true)).toHaveLength(limit);
+      expect(allowed.filter((isAllowed) => isAllowed === false)).toHaveLength(30);
+    });
+  });
+
+  /** One change: what validate says on any instance before and after it. */
+  interface Change {
+    readonly hwid?: string;
+    readonly before?: Record<string, unknown>;
+    readonly prepare?: () => Promise<unknown>;
+    readonly make: () => Promise<ApiAnswer>;
+    readonly after: Record<string, unknown>;
+    /** The hwid that is sent afterwards, where it is another. */
+    readonly hwidAfter?: string;
+  }
+  const ok = { code: 'OK' };
+  const post = (path: string, body?: unknown) => world.client.post(`/api/v1${path}`, body);
+  const settings = (fields: Record<string, unknown>) =>
+    world.client.patch(`/api/v1/apps/${application.id}/settings`, fields);
+  const makeUser = async (): Promise<string> => {
+    const answer = await post(`/apps/${application.id}/users`, {
+      username: 'grace',
+      password: 'a user password',
+      licenseKey: license.licenseKey,
+    });
+    return (answer.body as { user: { id: string } }).user.id;
+  };
+  let userId = '';
+  const changes: Record<string, Change> = {
+    'a ban': { make: () => post(`/licenses/${license.id}/ban`), after: { code: 'BANNED' } },
+    'a ban of the device': {
+      hwid: 'device',
+      make: () => post(`/licenses/${license.id}/ban`, { scope: 'hwid' }),
+      after: { code: 'HWID_BANNED' },
+    },
+    'a ban that is lifted': {
+      hwid: 'device',
+      prepare: async () => {
+        const { id, licenseKey } = await application.mintOne();
+        const session = await openSession(one, application);
+        await session.ask(validatePath, { licenseKey, hwid: 'device' });
+        await post(`/licenses/${id}/ban`, { scope: 'hwid' });
+      },
+      before: { code: 'HWID_BANNED' },
+      make: async () => {
+        const path = `/api/v1/apps/${application.id}/bans`;
+        const [ban] = bansAnswer.parse((await world.client.get(path)).body).bans;
+        return world.client.delete(`${path}/${ban?.id}`);
+      },
+      after: ok,
+    },
+    'another tier': {
+      before: { ...ok, subscriptionTier: 1 },
+      make: () => post(`/licenses/${license.id}/tier`, { subscriptionTier: 8 }),
+      after: { ...ok, subscriptionTier: 8 },
+    },
+    'a reset of the device': {
+      hwid: 'old',
+      make: () => post(`/licenses/${license.id}/reset-hwid`),
+      hwidAfter: 'new',
+      after: ok,
+    },
+    "a reset of a user's device": {
+      hwid: 'old',
+      prepare: async () => {
+        userId = await makeUser();
+      },
+      make: () => post(`/apps/${application.id}/users/${userId}/reset-hwid`),
+      hwidAfter: 'new',
+      after: ok,
+    },
+    'an extension': {
+      make: () => post(`/apps/${application.id}/licenses/extend`, { seconds: 3_600 }),
+      after: { ...ok, extended: true },
+    },
+    'a deletion': {
+      make: () => world.client.delete(`/api/v1/licenses/${license.id}`),
+      after: { code: 'LICENSE_NOT_FOUND' },
+    },
+    'the end of the application': {
+      make: () => settings({ status: 'disabled' }),
+      after: { code: 'APP_DISABLED' },
+    },
+    'another version': { make: () => settings({ version: '2.0.0' }), after: { code: 'APP_OUTDATED' } },
+    'the lock being lifted': {
+      hwid: 'device',
+      make: () => settings({ hwidLockEnabled: false }),
+      hwidAfter: 'another',
+      after: ok,
+    },
+  };
+
+  async function ask(server: TestServer, session: SealedSession, hwid?: string) {
+    const envelope = session.seal(session.inner({ licenseKey: license.licenseKey, hwid }));
+    const answer = session.open(await anywhere(server).post(validatePath, envelope));
+    return { ...answer, extended: Date.parse(String(answer.expiresAt)) > three.clock.now() + 3_600_000 };
+  }
+
+  /** How long it took for an instance to see a change, and how often it was asked in vain before. */
+  interface Seen {
+    readonly milliseconds: number;
+    readonly inVain: number;
+  }
+
+  /** Makes a change on the first instance, and waits until both others see it. */
+  async function seenElsewhere({
+    prepare,
+    before = ok,
+    make,
+    after,
+    hwid,
+    hwidAfter = hwid,
+  }: Change): Promise<Seen[]> {
+    const session = await openSession(one, application);
+    await prepare?.();
+    // The first of them binds; what has been asked twice is cached.
+    for (const server of [two, three, two, three])
+      expect(await ask(server, session, hwid)).toMatchObject(before);
+    const answer = await make();
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    const madeAt = performance.now();
+    const seen = await Promise.all(
+      [two, three].map(async (server) => {
+        let asked = 0;
+        await vi.waitFor(async () => {
+          asked += 1;
+          expect(await ask(server, session, hwidAfter)).toMatchObject(after);
+        }, patient);
+        return { milliseconds: performance.now() - madeAt, inVain: asked - 1 };
+      }),
+    );
+    // Once seen, it is never unseen.
+    for (let turn = 0; turn < 5; turn++) {
+      for (const server of [two, three]) expect(await ask(server, session, hwidAfter)).toMatchObject(after);
+    }
+    return seen;
+  }
+
+  describe.each(['Redis alone', 'PostgreSQL alone'] as const)(
+    'a change on one is seen by the others, through %s:',
+    (channel) => {
+      const looks: Seen[] = [];
+      beforeEach(async () => {
+        if (channel === 'Redis alone') {
+          await sql(one, 'CREATE RULE silent AS ON INSERT TO cache_changes DO INSTEAD NOTHING');
+          return () => sql(one, 'DROP RULE silent ON cache_changes');
+        }
+        // As when it is killed between its commit and its message.
+        const { store } = one.deps.services;
+        const publish = store.publish.bind(store);
+        vi.spyOn(store, 'publish').mockImplementation(async (name, ...message) => {
+          if (!name.startsWith('invalidate:')) await publish(name, ...message);
+        });
+      });
+      afterAll(() => {
+        const times = looks.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
+        const [middle, longest] = [times[times.length >> 1], times.at(-1)].map((time) => time?.toFixed(0));
+        const atOnce = looks.filter(({ inVain }) => inVain === 0).length;
+        process.stderr.write(
+          `Through ${channel}, ${atOnce} of ${looks.length} times the next validate saw a change; answered after ${middle} ms, at most ${longest}.\n`,
+        );
+      });
+
+      test.each(Object.entries(changes))('%s', async (_what, change) => {
+        looks.push(...(await seenElsewhere(change)));
+      });
+    },
+  );
+
+  describe('one that has lost Redis serves nothing that it had cached', () => {
+    afterEach(() => relay.restore());
+    const sessionInit = async () => {
+      const { status, body } = await anywhere(three).post('/api/v1/session/init', {
+        appId: application.id,
+        clientNonceB64: Buffer.alloc(32, 7).toString('base64'),
+        clientVersion: application.version,
+      });
+      return { status, code: (body as { code?: string }).code };
+    };
+
+    test('while it has none, nor when it is back', async () => {
+      // Of the two channels, the one that it has lost.
+      await sql(one, 'CREATE RULE silent AS ON INSERT TO cache_changes DO INSTEAD NOTHING');
+      try {
+        const session = await openSession(three, application);
+        for (const _time of ['first', 'second']) expect(await ask(three, session)).toMatchObject(ok);
+        relay.cut();
+        await vi.waitFor(() => expect(three.deps.services.store.isAvailable()).toBe(false), patient);
+        await post(`/licenses/${license.id}/ban`);
+        await settings({ status: 'disabled' });
+        // A handshake asks no replay guard, so it shows what is read while Redis is away.
+        expect(await sessionInit()).toEqual({ status: 403, code: 'APP_DISABLED' });
+        await settings({ status: 'active' });
+        expect(await sessionInit()).toMatchObject({ status: 200 });
+        expect(await send(three, session.seal(session.inner(license)))).toEqual({
+          status: 503,
+          code: 'UNAVAILABLE',
+        });
+        relay.restore();
+        await vi.waitFor(async () => {
+          const { status } = await send(three, session.seal(session.inner(license)));
+          expect(status).toBe(200);
+        }, patient);
+        for (let turn = 0; turn < 10; turn++)
+          expect(await ask(three, session)).toMatchObject({ code: 'BANNED' });
+      } finally {
+        await sql(one, 'DROP RULE silent ON cache_changes');
+      }
+    });
+
+    test('when its connection falls silent instead of closing', async () => {
+      for (const _time of ['first', 'second']) expect(await sessionInit()).toMatchObject({ status: 200 });
+      relay.pause();
+      await settings({ status: 'disabled' });
+      await vi.waitFor(async () => {
+        expect(await sessionInit()).toEqual({ status: 403, code: 'APP_DISABLED' });
+      }, patient);
+      for (let turn = 0; turn < 10; turn++) {
+        expect(await sessionInit()).toEqual({ status: 403, code: 'APP_DISABLED' });
+      }
+    });
+
+    test('and its limits are then its own, and hold', async () => {
+      relay.cut();
+      await vi.waitFor(() => expect(three.deps.services.store.isAvailable()).toBe(false), patient);
+      const client = anywhere(three);
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => client.post('/api/v1/auth/login', {})),
+      );
+      expect(answers.filter(({ status }) => status !== 429)).toHaveLength(rateLimitDefaults.auth);
+      relay.restore();
+      await vi.waitFor(() => expect(three.deps.services.store.isAvailable()).toBe(true), patient);
+    });
+  });
+});
