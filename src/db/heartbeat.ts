@@ -2,8 +2,9 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createOpenSockets } from './open-sockets.ts';
 
-/** How often a server is asked whether it is there, in milliseconds. */
+/** How often a server is asked whether it is there, in milliseconds; and how often one that is away. */
 const beatMilliseconds = 250;
+const beatWhileAwayMilliseconds = 100;
 /**
  * A server that has not answered for so long is away, in milliseconds. With the beat before it, and a second that a
  * Redis may take that falls silent as well, a request still ends within three seconds.
@@ -71,7 +72,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
       await beat();
-      await pause(beatMilliseconds, ending.signal);
+      await pause(isAway ? beatWhileAwayMilliseconds : beatMilliseconds, ending.signal);
     }
   }
 

@@ -1,0 +1,154 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { freePort } from '../ephemeral/support.ts';
+
+/** Where PostgreSQL's programs are: Debian keeps each version's apart. Null where there are none. */
+export function findPostgresql(): string | null {
+  try {
+    const versions = readdirSync('/usr/lib/postgresql').sort((one, other) => Number(other) - Number(one));
+    if (versions[0] !== undefined) return join('/usr/lib/postgresql', versions[0], 'bin');
+  } catch {
+    // Not a Debian-like system.
+  }
+  try {
+    return execFileSync('pg_config', ['--bindir'], { stdio: 'pipe' }).toString().trim();
+  } catch {
+    return null;
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (option: string) => Number(execFileSync('id', [option, 'postgres']).toString());
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** A PostgreSQL server of the test's own, as durable as any, to stop, kill, hold still and start again. */
+export class OwnPostgresql {
+  readonly port: number;
+  readonly #programs: string;
+  readonly #directory: string;
+  readonly #user = unprivileged();
+  #process: ChildProcess | null = null;
+
+  private constructor(programs: string, port: number) {
+    this.port = port;
+    this.#programs = programs;
+    this.#directory = mkdtempSync(join(tmpdir(), 'latchkey-own-postgresql-'));
+    const { uid, gid } = this.#user;
+    if (uid !== undefined && gid !== undefined) chownSync(this.#directory, uid, gid);
+  }
+
+  static async start(programs: string): Promise<OwnPostgresql> {
+    const server = new OwnPostgresql(programs, await freePort());
+    const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    execFileSync(join(programs, 'initdb'), ['-D', server.#data, ...options], {
+      cwd: server.#directory,
+      stdio: 'pipe',
+      ...server.#user,
+    });
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  get #data(): string {
+    return join(this.#directory, 'data');
+  }
+
+  /** Starts it, and waits until it takes connections. */
+  async start(): Promise<void> {
+    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=on'];
+    const child = spawn(
+      join(this.#programs, 'postgres'),
+      ['-D', this.#data, '-p', String(this.port), ...settings.flatMap((setting) => ['-c', setting])],
+      { cwd: this.#directory, stdio: ['ignore', 'ignore', 'pipe'], ...this.#user },
+    );
+    this.#process = child;
+    let output = '';
+    child.stderr.on('data', (chunk) => (output = `${output}${chunk}`.slice(-4_000)));
+    const deadline = performance.now() + 30_000;
+    while (!(await this.answers())) {
+      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`postgres: ${output}`);
+      await sleep(20);
+    }
+  }
+
+  async answers(): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** Ends it in order: connections are cut, and what was committed is written. */
+  async stop(): Promise<void> {
+    await this.#end((postmaster) => process.kill(postmaster, 'SIGINT'));
+  }
+
+  /** Ends all of its processes at once, as a loss of power does. */
+  async crash(): Promise<void> {
+    await this.#end((postmaster) => {
+      const workers = childrenOf(postmaster);
+      for (const pid of [postmaster, ...workers]) signal(pid, 'SIGKILL');
+    });
+  }
+
+  async #end(how: (postmaster: number) => void): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    how(child.pid);
+    await ended;
+  }
+
+  /** Holds all of its processes still: connections stay open, new ones are taken up by the system, nothing answers. */
+  pause(): void {
+    const postmaster = this.#process?.pid;
+    if (postmaster === undefined) return;
+    for (const pid of [postmaster, ...childrenOf(postmaster)]) signal(pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    const postmaster = this.#process?.pid;
+    if (postmaster === undefined) return;
+    for (const pid of [...childrenOf(postmaster), postmaster]) signal(pid, 'SIGCONT');
+  }
+
+  /** Ends it, and removes its data. */
+  async remove(): Promise<void> {
+    this.resume();
+    await this.crash();
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
+/** A process may have ended since it was listed. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
