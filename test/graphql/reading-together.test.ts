@@ -90,7 +90,7 @@ test('instants have the same value near and far', async () => {
   for (const instant of instants) {
     await sql(server, 'UPDATE licenses SET updated_at = $2 WHERE application_id = $1', [
       ofApplication(),
-      expires,
+      instant,
     ]);
     expect(await read(licensesOfApplications, ofApplication(), true)).toEqual(
       await read(licensesOfApplications, ofApplication(), false),
