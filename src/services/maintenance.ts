@@ -1,7 +1,10 @@
+import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts';
+import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
+import { buildSearchIndexes } from '../db/search-indexes.ts';
 import { vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -14,13 +17,20 @@ export interface MaintenanceOptions {
   readonly retentionDays: number;
 }
 
-/** Of the log's older partitions, which a migration left to the time after the start. */
-async function buildIndexes({ database, log }: MaintenanceOptions): Promise<void> {
-  try {
-    const built = await buildLogIndexes(database.pool);
-    if (built.length > 0) log.info({ built }, 'Built indexes of the security log');
-  } catch (error) {
-    log.error({ err: error }, 'Indexes of the security log could not be built; the next start tries again');
+/** Those that a migration leaves to the time after the start, so that nobody waits for them. */
+async function buildMissingIndexes({ database, log }: MaintenanceOptions): Promise<void> {
+  const builders = [
+    () => buildLogIndexes(database.pool),
+    () => buildIndexes(database.pool, listIndexes),
+    () => buildSearchIndexes(database.pool, log),
+  ];
+  for (const build of builders) {
+    try {
+      const built = await build();
+      if (built.length > 0) log.info({ built }, 'Built indexes');
+    } catch (error) {
+      log.error({ err: error }, 'Indexes could not be built; the next start tries again');
+    }
   }
 }
 
@@ -49,7 +59,7 @@ export async function maintain({ database, clock, log, retentionDays }: Maintena
  * @returns stops it, after the turn under way
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
-  let underWay = buildIndexes(options);
+  let underWay = buildMissingIndexes(options);
   let folding: Promise<unknown> = Promise.resolve();
   const maintaining = setInterval(() => {
     underWay = maintain(options).catch((error: unknown) => {

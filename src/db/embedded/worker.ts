@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { DurableFiles, durableStartParams } from './durable-files.ts';
 import { guardEngine } from './guard-engine.ts';
@@ -25,6 +27,9 @@ const dropTemplates = [
   'DROP DATABASE template1',
 ];
 
+/** What search-indexes.ts makes its indexes with. A database that has them cannot be written to without. */
+const extensions = { pg_trgm, btree_gin };
+
 function reply(message: Reply): void {
   parentPort?.postMessage(message);
 }
@@ -47,8 +52,8 @@ async function run(task: Task): Promise<void> {
   const files = task.kind === 'serve' ? new DurableFiles(task.directory, fail) : null;
   const engine = await PGlite.create(
     files === null
-      ? { onStderr, ...(await archiveOf(task)) }
-      : { fs: files, startParams: durableStartParams, onStderr },
+      ? { onStderr, extensions, ...(await archiveOf(task)) }
+      : { fs: files, startParams: durableStartParams, onStderr, extensions },
   );
   if (files?.syncs === 0) throw new Error('The engine opened without one fsync: it would lose data.');
   guardEngine(engine, fail);

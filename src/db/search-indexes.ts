@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import type { Logger } from '../lib/log.ts';
+import { buildIndexes, type WantedIndex } from './build-indexes.ts';
+
+/** The text that searches of a table look in, as SQL: a text that one of the columns holds, it holds too. */
+export const searchedText = {
+  licenses: joined(['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip']),
+  end_users: joined(['end_users.username', 'end_users.email', 'end_users.last_ip', 'end_users.last_hwid']),
+} as const;
+
+function joined(columns: readonly string[]): string {
+  return `(${columns.map((column) => `coalesce(${column}, '')`).join(` || E'\\n' || `)})`;
+}
+
+/**
+ * With the application beside the text's trigrams: an index is of a whole table, and what is rare among the licenses of
+ * one vendor may be in each of another's.
+ */
+const searchIndexes: readonly WantedIndex[] = Object.entries(searchedText).map(([table, text]) => ({
+  name: `${table}_search_idx`,
+  table,
+  // What was written last is looked through one by one, up to so many kilobytes.
+  definition: `gin (application_id, (${text}) gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
+}));
+
+/**
+ * Builds the indexes that searches use, where they are missing. Without them, or where they cannot be made, searches
+ * find the same and read more. Call it at start, and do not wait for it.
+ * @returns the names of the indexes that were built
+ */
+export async function buildSearchIndexes(pool: pg.Pool, log: Logger): Promise<string[]> {
+  for (const extension of ['pg_trgm', 'btree_gin']) {
+    try {
+      await ensureExtension(pool, extension);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        `The database has no extension ${extension}, so searches of long lists read all of them. Install PostgreSQL's ` +
+          `contrib modules and let the database's owner run CREATE EXTENSION ${extension}, then start again.`,
+      );
+      return [];
+    }
+  }
+  return buildIndexes(pool, searchIndexes);
+}
+
+async function ensureExtension(pool: pg.Pool, name: string): Promise<void> {
+  const found = await pool.query('SELECT FROM pg_extension WHERE extname = $1', [name]);
+  if (found.rows.length > 0) return;
+  try {
+    await pool.query(`CREATE EXTENSION IF NOT EXISTS ${name}`);
+  } catch (error) {
+    // Two that make it at once: the slower one is told that it is there.
+    const again = await pool.query('SELECT FROM pg_extension WHERE extname = $1', [name]);
+    if (again.rows.length === 0) throw error;
+  }
+}
