@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { buildIndexes } from '../../src/db/build-indexes.ts';
+import type { Database } from '../../src/db/database.ts';
+import { listIndexes } from '../../src/db/list-indexes.ts';
+import { buildSearchIndexes } from '../../src/db/search-indexes.ts';
+import { createTestDatabase, databaseKinds, silent } from '../setup/database.ts';
+
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
+  const database = await createTestDatabase(kind);
+  undo.push(database.close);
+  return database;
+}
+
+const searchIndexes = ['licenses_search_idx', 'end_users_search_idx'];
+
+/** The indexes among these that queries can use. */
+async function valid({ pool }: Database, names: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+     WHERE indisvalid AND relname = ANY($1::text[]) ORDER BY 1 DESC`,
+    [names],
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
+  it('are built once, also by several callers', async () => {
+    const database = await freshDatabase(kind);
+    const callers = Array.from({ length: 3 }, () => buildSearchIndexes(database.pool, silent));
+    expect((await Promise.all(callers)).flat().sort()).toEqual([...searchIndexes].sort());
+    expect(await valid(database, searchIndexes)).toEqual(searchIndexes);
+    expect(await buildSearchIndexes(database.pool, silent)).toEqual([]);
+    const names = listIndexes.map(({ name }) => name);
+    expect(await buildIndexes(database.pool, listIndexes)).toEqual(names);
+    expect(await buildIndexes(database.pool, listIndexes)).toEqual([]);
+  });
+
+  it('are built anew where an interrupted build left one half made', async () => {
+    const database = await freshDatabase(kind);
+    await buildSearchIndexes(database.pool, silent);
+    await database.pool.query(
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'licenses_search_idx'::regclass`,
+    );
+    expect(await buildSearchIndexes(database.pool, silent)).toEqual(['licenses_search_idx']);
+    expect(await valid(database, searchIndexes)).toEqual(searchIndexes);
+  });
+
+  it('are left out where the extensions cannot be made, and the log says how to make them', async () => {
+    const database = await freshDatabase(kind);
+    const visitor = `visitor_${randomBytes(8).toString('hex')}`;
+    await database.pool.query(`CREATE ROLE ${visitor}`);
+    undo.push(() => database.pool.query(`DROP ROLE ${visitor}`));
+    const client = await database.pool.connect();
+    const said: string[] = [];
+    try {
+      await client.query(`SET ROLE ${visitor}`);
+      const log = { ...silent, warn: (_: unknown, text: string) => said.push(text) };
+      // One connection, which has the visitor's rights.
+      const pool = Object.assign(Object.create(database.pool), { query: client.query.bind(client) });
+      expect(await buildSearchIndexes(pool, Object.assign(Object.create(silent), log))).toEqual([]);
+    } finally {
+      await client.query('RESET ROLE');
+      client.release();
+    }
+    expect(said).toEqual([expect.stringContaining('CREATE EXTENSION pg_trgm')]);
+    expect(await valid(database, searchIndexes)).toEqual([]);
+  });
+});
