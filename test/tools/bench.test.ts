@@ -71,6 +71,15 @@ const report = z.object({
       most: measured,
     }),
   ),
+  figures: z.array(z.object({ name: z.string(), value: measured })),
+  targets: z.array(
+    z.object({
+      what: z.string(),
+      goal: z.union([z.object({ atMost: measured }), z.object({ atLeast: measured })]),
+      reached: measured.nullable(),
+      isMet: z.boolean().nullable(),
+    }),
+  ),
 });
 
 async function runToReport(args: readonly string[]) {
@@ -104,6 +113,22 @@ test.skipIf(!hasProc)(
     }
   },
   90_000,
+);
+
+test.skipIf(!hasProc)(
+  'drives the service and the bare program with fresh sealed requests, and finds each validation in the log',
+  async () => {
+    const { scenarios, ratios, figures, targets } = await runToReport(['--only', 'sealed validate']);
+    expect(scenarios.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['client: sealed validate', 'bare program: sealed validate']),
+    );
+    expect(ratios.length).toBeGreaterThan(0);
+    expect(figures).toEqual([{ name: 'validations in the log, to those answered', value: 1 }]);
+    const reached = targets.filter((target) => target.reached !== null).map(({ what }) => what);
+    expect(reached).toContain('sealed validate, to the bare program, on the embedded database');
+    for (const target of targets) expect(target.isMet === null).toBe(target.reached === null);
+  },
+  120_000,
 );
 
 test.skipIf(!hasProc || serverUrl === null)(
@@ -167,7 +192,15 @@ test.each([
 test('--help says what can be asked', async () => {
   const run = await startBench(['--help']);
   expect(await run.code).toBe(0);
-  for (const option of ['--seconds', '--blocks', '--connections', '--only', '--json', '--database-url']) {
+  for (const option of [
+    '--seconds',
+    '--blocks',
+    '--connections',
+    '--only',
+    '--json',
+    '--scale',
+    '--memory',
+  ]) {
     expect(run.output()).toContain(option);
   }
 });

@@ -20,6 +20,7 @@ export async function startFilled(
   env: Readonly<Record<string, string>> = {},
   how: ServiceOptions = {},
 ): Promise<FilledService> {
+  signal.throwIfAborted();
   say('Starting the service …');
   const database = await createDatabase(options.databaseUrl, undo);
   signal.throwIfAborted();

@@ -63,7 +63,7 @@ export async function seed(baseUrl: string): Promise<Seed> {
   const older = await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
   const inUse = await mint(vendor, application.id, seedSize.inUse);
   // All of them register at once, and a busy machine takes its time to hash so many passwords.
-  const client = { ...sdkHint, timeoutMs: 60_000 };
+  const client = { ...sdkHint, timeoutMs: 60_000, fetch: persistentFetch };
   const program = createClient(client);
   const bound = older.slice(0, seedSize.bound).map((licenseKey, index) => ({
     licenseKey,
@@ -85,6 +85,12 @@ export async function seed(baseUrl: string): Promise<Seed> {
     mintApplicationId: others[0] ?? application.id,
   };
 }
+
+/**
+ * Sends again what met a connection that the service was just closing as idle: on a busy machine many are. What did
+ * arrive is not done twice, as the service takes each sealed request once.
+ */
+const persistentFetch: typeof fetch = (...request) => fetch(...request).catch(() => fetch(...request));
 
 const createApplication = (vendor: Vendor, name: string) =>
   vendor.post('/api/v1/apps/create', { name }, created);

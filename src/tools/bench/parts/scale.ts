@@ -100,7 +100,7 @@ async function fill(filled: FilledService, amount: number, context: PartContext)
   await seeder.licensesAndUsers(amount);
   await seeder.log(0, amount);
   await seeder.settle();
-  return { ...filled, wide: { ...sdkHint, timeoutMs: 60_000 }, seeder };
+  return { ...filled, wide: { ...filled.seed.client, ...sdkHint }, seeder };
 }
 
 function validateScenarios(clients: Readonly<Record<'service' | 'bare', ClientOptions>>): Scenario[] {
