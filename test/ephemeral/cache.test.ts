@@ -272,3 +272,56 @@ test('while the subscription is down nothing is served, kept or joined', async (
   expect(await cache.get('key', async () => 'third')).toBe('third');
   expect(cache.peek('key')).toBe('third');
 });
+
+test('while it may not serve, everybody loads, and nothing is kept or joined; then it serves what it has', async () => {
+  let allowed = true;
+  const cache = createCache<number>({
+    name: 'numbers',
+    maxEntries: 10,
+    store: createMemoryStore(),
+    mayServe: () => allowed,
+  });
+  let loads = 0;
+  const load = async () => {
+    loads += 1;
+    return loads;
+  };
+  expect(await cache.get('key', load)).toBe(1);
+  allowed = false;
+  expect(cache.peek('key')).toBeUndefined();
+  expect(await Promise.all([cache.get('key', load), cache.get('key', load)])).toEqual([2, 3]);
+  expect(await cache.get('other', load)).toBe(4);
+  allowed = true;
+  expect(cache.peek('key')).toBe(1);
+  expect(cache.peek('other')).toBeUndefined();
+});
+
+test('the keys of which something holds are forgotten, those that are being loaded too', async () => {
+  const cache = localCache();
+  for (const key of ['a/1', 'a/2', 'b/1']) await cache.get(key, async () => key);
+  const { promise, resolve } = deferred<string>();
+  const loading = cache.get('a/3', () => promise);
+  cache.forgetWhere((key) => key.startsWith('a/'));
+  resolve('outdated');
+  expect(await loading).toBe('outdated');
+  expect(['a/1', 'a/2', 'a/3', 'b/1'].map((key) => cache.peek(key))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'b/1',
+  ]);
+});
+
+test('what weighs too much together makes the least recently used go', async () => {
+  const cache = createCache<string>({
+    name: 'texts',
+    maxEntries: 10,
+    weight: { max: 10, of: (text) => text.length },
+    store: createMemoryStore(),
+  });
+  for (const text of ['aaaa', 'bbbb', 'cccc']) await cache.get(text, async () => text);
+  expect(['aaaa', 'bbbb', 'cccc'].map((key) => cache.peek(key))).toEqual([undefined, 'bbbb', 'cccc']);
+  await cache.get('much', async () => 'more than ten letters');
+  expect(cache.peek('much')).toBeUndefined();
+  expect(cache.peek('cccc')).toBe('cccc');
+});

@@ -1,9 +1,10 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
 import { createReplayGuard, replayMemorySeconds } from '../../src/ephemeral/replay-guard.ts';
 import { type EphemeralStore, StoreUnavailableError } from '../../src/ephemeral/store.ts';
+import { type Relay, startRelay } from '../setup/relay.ts';
 import { freePort, hasRedisServer, OwnRedis, redisInstances, redisUrl } from './support.ts';
 
 const patient = { timeout: 20_000, interval: 20 };
@@ -243,45 +244,45 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
   test('an invalidation that could not be published is made up for by forgetting everything', async () => {
     const redis = await OwnRedis.start();
     // The writer reaches Redis through a gate that can be shut, so that the reader sees no interruption.
-    const gate = await Gate.to(redis.port);
+    const gate = await relayTo(redis);
     const writerStore = await open(gate.url);
     const readerStore = await open(redis.url);
     const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
     const reader = createCache<string>({ name: 'words', maxEntries: 10, store: readerStore });
     await serving(reader, async () => 'old');
-    gate.shut();
+    gate.cut();
     await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
     expect(reader.peek('key')).toBe('old');
-    gate.open();
+    gate.restore();
     await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
 
   test('an invalidation that could not be published before the end is told at the next start', async () => {
     const redis = await OwnRedis.start();
-    const gate = await Gate.to(redis.port);
+    const gate = await relayTo(redis);
     const writerStore = await open(gate.url);
     const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
     const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
     await serving(reader, async () => 'old');
-    gate.shut();
+    gate.cut();
     await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
     await writerStore.close();
     expect(reader.peek('key')).toBe('old');
-    gate.open();
+    gate.restore();
     createCache<string>({ name: 'words', maxEntries: 10, store: await open(gate.url) });
     await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
 
   test('what could not be published is tried once more when the instance ends', async () => {
     const redis = await OwnRedis.start();
-    const gate = await Gate.to(redis.port);
+    const gate = await relayTo(redis);
     const writerStore = await open(gate.url);
     const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
     const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
     await serving(reader, async () => 'old');
-    gate.shut();
+    gate.cut();
     await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
-    gate.open();
+    gate.restore();
     await writerStore.close();
     await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
@@ -291,6 +292,13 @@ async function open(url: string): Promise<EphemeralStore> {
   const store = await createRedisStore({ url });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** Stands before a Redis, so that one of its clients can lose it. */
+async function relayTo(redis: OwnRedis): Promise<Relay> {
+  const relay = await startRelay(redis.url);
+  onTestFinished(() => relay.close());
+  return relay;
 }
 
 async function ownStore(): Promise<{ redis: OwnRedis; store: EphemeralStore }> {
@@ -323,39 +331,4 @@ async function listen(server: Server): Promise<string> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port');
   return `redis://127.0.0.1:${address.port}`;
-}
-
-/** A TCP relay that can cut its connections and refuse new ones. */
-class Gate {
-  url = '';
-  readonly #connections = new Set<Socket>();
-  #open = true;
-
-  static async to(port: number): Promise<Gate> {
-    const gate = new Gate();
-    const server = createServer((inside) => {
-      if (!gate.#open) {
-        inside.destroy();
-        return;
-      }
-      const outside = connect(port, '127.0.0.1');
-      for (const socket of [inside, outside]) {
-        gate.#connections.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => gate.#connections.delete(socket));
-      }
-      inside.pipe(outside).pipe(inside);
-    });
-    gate.url = await listen(server);
-    return gate;
-  }
-
-  shut(): void {
-    this.#open = false;
-    for (const socket of this.#connections) socket.destroy();
-  }
-
-  open(): void {
-    this.#open = true;
-  }
 }
