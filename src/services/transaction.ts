@@ -3,6 +3,7 @@ import { isTransactionVictim } from '../db/errors.ts';
 import type { BanType } from './ban/is-banned.ts';
 import { type CacheChange, noteChanges } from './coherence/cache-change.ts';
 import type { ServiceContext, ServiceEnvironment } from './context.ts';
+import { invalidateAfterDoubt } from './doubtful-commit.ts';
 import { ServiceError } from './errors.ts';
 import { licenseCacheKey } from './license/snapshot.ts';
 import { settleEntries } from './security-log/open-transactions.ts';
@@ -24,9 +25,6 @@ export interface Touched {
 
 type Work<Result> = (transaction: Prisma.TransactionClient, touched: Touched) => Promise<Result>;
 
-/** When a commit's fate is unknown, the cache is cleared again after so many milliseconds. */
-const doubtfulDelays = [1_000, 5_000];
-
 /**
  * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it touched
  * before this settles, however it ends: a commit whose acknowledgement is lost has changed the database all the same,
@@ -39,9 +37,12 @@ export async function changeInTransaction<Result>(
 ): Promise<Result> {
   const { database, securityLogFeed, store } = ctx.env;
   const { touched, isEmpty, changes, invalidate } = trackTouched(ctx.env);
+  let isCommitting = false;
   const noted = async (transaction: Prisma.TransactionClient): Promise<Result> => {
+    isCommitting = false;
     const result = await work(transaction, touched);
     if (store.shared) await noteChanges(transaction, changes());
+    isCommitting = true;
     return result;
   };
   try {
@@ -51,12 +52,16 @@ export async function changeInTransaction<Result>(
       ),
     );
   } catch (error) {
-    if (!isEmpty()) for (const delay of doubtfulDelays) setTimeout(() => void invalidate(), delay).unref();
+    // Work that failed is rolled back. What failed after it was the commit, and a server may yet carry it out.
+    if (isCommitting && !isEmpty()) invalidateAfterDoubt(database.pool, invalidate).catch(noteFailure(ctx));
     throw error;
   } finally {
     await invalidate();
   }
 }
+
+const noteFailure = (ctx: ServiceContext) => (error: unknown) =>
+  ctx.env.log.error({ err: error }, 'What a doubtful commit has touched could not be invalidated again');
 
 /** So often a transaction is tried that PostgreSQL ends in favour of another. */
 const attempts = 4;
