@@ -2,6 +2,9 @@ import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { type ToWorker, toSupervisor, workerArgument } from './messages.ts';
 
+/** How long a worker's last messages may take after its exit, in milliseconds. */
+const lastMessagesWithin = 200;
+
 /** How a worker ended. */
 export interface WorkerEnd {
   readonly code: number | null;
@@ -75,14 +78,16 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
       untaken: untaken.splice(0),
       servedMilliseconds: readyAt === undefined ? null : performance.now() - readyAt,
     });
-  // The last messages may come after the exit: the channel's end is behind them.
-  let remaining = 2;
-  const partEnded = (): void => {
-    remaining -= 1;
-    if (remaining === 0) end(child.exitCode, child.signalCode);
-  };
-  child.once('exit', partEnded);
-  child.once('disconnect', partEnded);
+  // The last messages may come after the exit, and the channel's end is behind them. Of a worker that died with a
+  // connection on its way to it, Node.js does not always notice that end.
+  child.once('exit', (code, signal) => {
+    if (!child.connected) return end(code, signal);
+    const overdue = setTimeout(() => child.disconnect(), lastMessagesWithin);
+    child.once('disconnect', () => {
+      clearTimeout(overdue);
+      end(code, signal);
+    });
+  });
   child.on('error', (error) => {
     if (child.pid !== undefined) return;
     failure = `A worker could not be started: ${error.message}`;
