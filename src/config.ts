@@ -32,12 +32,15 @@ export interface Config {
   readonly logLevel: string;
   /** Processes that answer requests. With more than one, a supervisor starts them and answers none itself. */
   readonly workers: number;
-  /** The most connections to a database server that one process has at once. */
+  /** The most connections of one process's pool to a database server. */
   readonly databaseConnections: number;
 }
 
-/** What all workers together may open of PostgreSQL's 100 connections, its default; fewer than 2 a worker are too few. */
-const sharedConnections = 80;
+/** What all workers together may open of PostgreSQL's 100 connections, its default. */
+const sharedConnections = 90;
+/** Each process has one beside its pool, which watches the server. */
+const watchConnections = 1;
+/** In a pool: more than 10 does not serve one process faster, and fewer than 2 wait for each other. */
 const connectionsOfOne = { most: 10, least: 2 };
 
 /** Names every bad value at once, each with what it should have been. */
@@ -188,7 +191,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
 /** An even share of what all may open, within what one can use. */
 const connectionsFor = (workers: number): number =>
-  Math.max(connectionsOfOne.least, Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers)));
+  Math.max(
+    connectionsOfOne.least,
+    Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers) - watchConnections),
+  );
 
 /** An address as a URL has it: IPv6 in brackets, without a zone id, which no URL takes (WHATWG URL, "IPv6 parser"). */
 const hostOfUrl = (host: string): string => (host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host);

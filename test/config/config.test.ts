@@ -135,15 +135,19 @@ describe('WORKERS', () => {
   test.each([
     ['1', 10],
     ['8', 10],
-    ['16', 5],
-    ['32', 2],
+    ['9', 9],
+    ['16', 4],
+    ['30', 2],
     ['64', 2],
-  ])('%s have each at most %i connections to the database', (WORKERS, connections) => {
-    expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
-      workers: Number(WORKERS),
-      databaseConnections: connections,
-    });
-  });
+  ])(
+    '%s have pools of at most %i connections each, so that up to 32 fit into what a server admits',
+    (WORKERS, connections) => {
+      expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
+        workers: Number(WORKERS),
+        databaseConnections: connections,
+      });
+    },
+  );
 });
 
 test('every bad value is named at once, what one variable asks of another too', () => {
