@@ -1,0 +1,297 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { createServerDatabase, serverUrl } from '../setup/database.ts';
+import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
+import { createWorld } from '../setup/world.ts';
+import { startLoad } from './customers.ts';
+
+/** `WORKERS=2 npm start`, on the real servers that it needs. */
+
+const redisUrl = process.env.TEST_REDIS_URL;
+const patient = { timeout: 60_000, interval: 20 };
+
+const logLine = z.object({
+  msg: z.string(),
+  worker: z.number().optional(),
+  pid: z.number().optional(),
+  reason: z.string().optional(),
+  restartMilliseconds: z.number().optional(),
+});
+
+const linesOf = (service: ServiceProcess, msg: string) =>
+  service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => logLine.parse(JSON.parse(line)))
+    .filter((line) => line.msg.startsWith(msg));
+
+/** The process that is this worker now. */
+function pidOf(service: ServiceProcess, worker: number): number {
+  const pid = linesOf(service, 'A worker is ready').findLast((line) => line.worker === worker)?.pid;
+  if (pid === undefined) throw new Error(`worker ${worker} has never been ready`);
+  return pid;
+}
+
+/** Waits for another process to take a worker's place. */
+async function untilReplaced(service: ServiceProcess, worker: number, formerPid: number): Promise<void> {
+  await vi.waitFor(() => expect(pidOf(service, worker)).not.toBe(formerPid), patient);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** One request on a connection of its own; the status of its answer. */
+async function ask(
+  service: ServiceProcess,
+  headers: Record<string, string> = {},
+): Promise<number | undefined> {
+  const sent = get(`${service.url}/health`, { agent: false, headers });
+  const [response] = await once(sent, 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}
+
+/** Each worker says once which client address it could not read: who answered this request, if it is its first such. */
+const askUnreadable = (service: ServiceProcess, address: string) =>
+  ask(service, { 'X-Forwarded-For': address });
+
+interface Installation {
+  readonly env: Readonly<Record<string, string>>;
+  readonly databaseUrl: string;
+  drop(): Promise<void>;
+}
+
+async function install(): Promise<Installation> {
+  const { url, drop } = await createServerDatabase();
+  const env = {
+    WORKERS: '2',
+    DATABASE_URL: url,
+    REDIS_URL: redisUrl ?? '',
+    SERVICE_SECRET: randomBytes(32).toString('base64'),
+    TRUST_PROXY: '1',
+    RATE_LIMITS: 'validate=1000000,session=1000',
+  };
+  return { env, databaseUrl: url, drop };
+}
+
+async function startOwn(): Promise<ServiceProcess & { readonly databaseUrl: string }> {
+  const { env, databaseUrl, drop } = await install();
+  onTestFinished(drop);
+  const service = await start(env);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return { ...service, databaseUrl };
+}
+
+/** Starts it, and waits until all of it answers. */
+async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const service = await startServiceProcess(env);
+  await vi.waitFor(() => expect(linesOf(service, 'Listening on')).toHaveLength(1), patient);
+  return service;
+}
+
+/** A connection that says nothing, so that the service cannot end at once. */
+async function holdConnection(service: ServiceProcess): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const stranger = connect(Number(port), hostname);
+  stranger.on('error', () => {});
+  onTestFinished(() => void stranger.destroy());
+  await once(stranger, 'connect');
+}
+
+async function sql<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('two workers without REDIS_URL are refused', async () => {
+  const said = await startServiceProcess({
+    WORKERS: '2',
+    DATABASE_URL: 'postgresql://127.0.0.1:1/none',
+    SERVICE_SECRET: randomBytes(32).toString('base64'),
+  }).then(String, String);
+  expect(said).toContain('ended with 1');
+  expect(said).toContain('WORKERS above 1 needs REDIS_URL');
+});
+
+describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () => {
+  let installation: Installation;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    installation = await install();
+    service = await start(installation.env);
+  }, 120_000);
+  afterAll(async () => {
+    await service.stop();
+    await installation.drop();
+  }, 60_000);
+
+  test('answer in turn, and each names itself in its log', async () => {
+    const complainers = () =>
+      linesOf(service, 'The client address in X-Forwarded-For cannot be read').map(({ worker }) => worker);
+    for (const address of ['one', 'two', 'three', 'four'])
+      expect(await askUnreadable(service, address)).toBe(200);
+    await vi.waitFor(() => expect(complainers().toSorted()).toEqual([1, 2]), patient);
+  });
+
+  test('one of them is stuck and then dies: its connections are answered by the other', async () => {
+    const stuck = pidOf(service, 1);
+    process.kill(stuck, 'SIGSTOP');
+    let answered = 0;
+    const requests = Array.from({ length: 10 }, () => ask(service).then(() => (answered += 1)));
+    // The stuck one was given one or two before the other had taken its own.
+    await vi.waitFor(() => expect(answered).toBeGreaterThanOrEqual(5), patient);
+    process.kill(stuck, 'SIGKILL');
+    await Promise.all(requests);
+    await untilReplaced(service, 1, stuck);
+  }, 120_000);
+
+  test('one of them dies under load: no request of the other fails, and all are answered afterwards', async () => {
+    const load = await startLoad(service.url, { customers: 8, goOn: true });
+    expect(load.failures()).toEqual([]);
+    const killed = pidOf(service, 2);
+    process.kill(killed, 'SIGKILL');
+    await untilReplaced(service, 2, killed);
+    const failed = load.failures().length;
+    const answered = load.answered();
+    await vi.waitFor(() => expect(load.answered()).toBeGreaterThan(answered + 100), patient);
+    await load.stop();
+
+    // Half of the connections were its own: each broke once, and the others not at all.
+    expect(failed).toBeLessThanOrEqual(4);
+    expect(load.customers.filter(({ failures }) => failures.length > 1)).toEqual([]);
+    expect(load.failures()).toHaveLength(failed);
+    const complaints = () => linesOf(service, 'The client address').filter(({ worker }) => worker === 2);
+    await vi.waitFor(async () => {
+      await askUnreadable(service, 'unreadable');
+      expect(complaints()).toHaveLength(2);
+    }, patient);
+  }, 120_000);
+
+  test('one of them is told to end: nothing fails, and another takes its place', async () => {
+    const load = await startLoad(service.url, { customers: 4, goOn: true });
+    const told = pidOf(service, 1);
+    process.kill(told, 'SIGTERM');
+    await untilReplaced(service, 1, told);
+    await load.stop();
+    expect(load.failures()).toEqual([]);
+  }, 120_000);
+
+  test('one of them cannot start again for a while: the other answers, and it is back when it can be', async () => {
+    const name = new URL(installation.databaseUrl).pathname.slice(1);
+    const allow = (allowed: boolean) =>
+      sql(serverUrl ?? '', `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${allowed}`);
+    const former = pidOf(service, 1);
+    await allow(false);
+    try {
+      process.kill(former, 'SIGKILL');
+      const ends = () => linesOf(service, 'A worker ended').filter(({ reason }) => reason?.includes(name));
+      await vi.waitFor(() => expect(ends().length).toBeGreaterThanOrEqual(2), patient);
+      expect(await ask(service)).toBe(200);
+      const [first = 0, second = 0] = ends().map(({ restartMilliseconds }) => restartMilliseconds);
+      expect(second).toBeGreaterThan(first);
+    } finally {
+      await allow(true);
+    }
+    await untilReplaced(service, 1, former);
+  }, 120_000);
+});
+
+describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two workers', () => {
+  test('SIGTERM under load: what was asked is answered and logged, and it ends with 0', async () => {
+    const service = await startOwn();
+    const load = await startLoad(service.url, { customers: 8, goOn: false });
+    await vi.waitFor(() => expect(load.answered()).toBeGreaterThan(100), patient);
+    expect(await service.stop()).toBe(0);
+    await load.ended;
+    for (const failure of load.failures()) expect(failure).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(
+      linesOf(service, 'Stopping: finishing')
+        .map(({ worker }) => worker)
+        .toSorted(),
+    ).toEqual([1, 2]);
+    const [logged] = await sql<{ count: number }>(
+      service.databaseUrl,
+      `SELECT count(*)::int AS count FROM security_log WHERE event = 'license_validated' AND code = 'OK'`,
+    );
+    expect(logged?.count).toBe(load.answered());
+  }, 120_000);
+
+  test('Ctrl-C reaches every process at once, and is one wish', async () => {
+    const service = await startOwn();
+    await holdConnection(service);
+    for (const worker of [1, 2]) process.kill(pidOf(service, worker), 'SIGINT');
+    expect(await service.stop('SIGINT')).toBe(0);
+    expect(linesOf(service, 'Stopping: finishing')).toHaveLength(2);
+  }, 120_000);
+
+  test('a second signal later on ends all of it at once', async () => {
+    const service = await startOwn();
+    await holdConnection(service);
+    process.kill(service.pid, 'SIGTERM');
+    await vi.waitFor(() => expect(linesOf(service, 'Stopping: finishing')).toHaveLength(2), patient);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await service.stop()).toBe(1);
+    await vi.waitFor(
+      () => expect([1, 2].some((worker) => isRunning(pidOf(service, worker)))).toBe(false),
+      patient,
+    );
+  }, 120_000);
+
+  test('the supervisor is killed: the workers finish what they have and end, and the port is free', async () => {
+    const service = await startOwn();
+    const load = await startLoad(service.url, { customers: 4, goOn: false });
+    await service.stop('SIGKILL');
+    await load.ended;
+    for (const failure of load.failures()) expect(failure).toMatchObject({ code: 'ECONNREFUSED' });
+    await vi.waitFor(
+      () => expect([1, 2].some((worker) => isRunning(pidOf(service, worker)))).toBe(false),
+      patient,
+    );
+    const [logged] = await sql<{ count: number }>(
+      service.databaseUrl,
+      `SELECT count(*)::int AS count FROM security_log WHERE event = 'license_validated' AND code = 'OK'`,
+    );
+    expect(logged?.count).toBe(load.answered());
+  }, 120_000);
+});
+
+describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers that cannot start', () => {
+  test('for want of an address to listen on', async () => {
+    const { env, drop } = await install();
+    onTestFinished(drop);
+    const said = await startServiceProcess({ ...env, HOST: '192.0.2.1' }).then(String, String);
+    expect(said).toMatch(/ended with 1:\n.*Cannot listen: .*EADDRNOTAVAIL.*Set HOST to/s);
+    expect(said).not.toMatch(/\n\s+at /);
+  }, 120_000);
+
+  test('with another secret than before: that is said once, and nothing is left running', async () => {
+    const { env, drop } = await install();
+    onTestFinished(drop);
+    const before = await start(env);
+    await (await createWorld({ baseUrl: before.url })).createApplication();
+    expect(await before.stop()).toBe(0);
+    const said = await startServiceProcess({
+      ...env,
+      SERVICE_SECRET: 'another secret, which is long enough',
+    }).then(String, String);
+    expect(said).toContain('ended with 1');
+    expect(said.match(/SERVICE_SECRET is not the one it was encrypted under/g)).toHaveLength(1);
+  }, 120_000);
+});
