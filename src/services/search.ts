@@ -27,7 +27,8 @@ export function holdsTextByIndex(
   further: (text: string) => readonly Prisma.Sql[] = () => [],
 ): Prisma.Sql | null {
   if (text === undefined || !hasTrigram.test(text)) return null;
-  const inText = Prisma.sql`${Prisma.raw(searchedText)} ILIKE ${patternOf(text)}`;
+  // From a SELECT, so that PostgreSQL plans without knowing it: what is common elsewhere in the table may be rare here.
+  const inText = Prisma.sql`${Prisma.raw(searchedText)} ILIKE (SELECT ${patternOf(text)}::text)`;
   return Prisma.sql`(${Prisma.join([inText, ...further(text)], ' OR ')})`;
 }
 

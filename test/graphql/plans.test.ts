@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { buildIndexes } from '../../src/db/build-indexes.ts';
+import { listIndexes } from '../../src/db/list-indexes.ts';
+import { buildSearchIndexes } from '../../src/db/search-indexes.ts';
+import { nearRows } from '../../src/services/list-rows.ts';
 import { openEventStream } from '../setup/event-stream.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
@@ -165,5 +169,133 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of
       // One row more says that there are more; each partition of the log may look at one of its own.
       expect(read).toBeLessThanOrEqual(pageSize + 40);
     });
+  });
+});
+
+describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses and end users', () => {
+  let server: TestServer;
+  let world: GraphqlWorld;
+  let applicationId: string;
+  beforeAll(async () => {
+    server = await startTestServer({ env: noLimits });
+    world = await createGraphqlWorld(server);
+    applicationId = (await world.createApplication()).id;
+    const stranger = (await world.createApplication()).id;
+    const named = (amount: number, name: (index: number) => string) =>
+      Array.from({ length: amount }, (_, index) => ({ username: name(index) }));
+    await insertLicenses(server, applicationId, [
+      { note: 'the rare quokka' },
+      { subscription_tier: 9 },
+      { status: 'banned' },
+    ]);
+    await insertUsers(
+      server,
+      applicationId,
+      named(1, () => 'quokka'),
+    );
+    const licenses = Array.from({ length: many }, (_, index) => ({ note: `order ${index}` }));
+    await insertLicenses(server, applicationId, licenses);
+    await insertUsers(
+      server,
+      applicationId,
+      named(many, (index) => `order.${index}`),
+    );
+    // What is rare here is everywhere else.
+    await insertLicenses(server, stranger, Array(many).fill({ note: 'quokka', subscription_tier: 9 }));
+    await insertUsers(
+      server,
+      stranger,
+      named(many, (index) => `quokka.${index}`),
+    );
+    // Both at the start of a service, when there is nothing yet, and here, so that they are waited for.
+    const { pool } = server.deps.services.database;
+    await vi.waitFor(
+      async () => {
+        await buildSearchIndexes(pool, server.deps.log);
+        await buildIndexes(pool, listIndexes);
+        const built = await sql(
+          server,
+          `SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indisvalid
+           AND relname = ANY($1)`,
+          [[...listIndexes.map(({ name }) => name), 'licenses_search_idx', 'end_users_search_idx']],
+        );
+        expect(built).toHaveLength(listIndexes.length + 2);
+      },
+      { timeout: 60_000 },
+    );
+    await sql(server, 'ANALYZE');
+  }, 180_000);
+  afterAll(() => server.close());
+
+  /** Asks for a page, and explains the statement that reads it. */
+  async function planOf(ask: () => Promise<number>, found: number): Promise<Plan[]> {
+    const spy = vi.spyOn(server.deps.services.database.pool, 'query');
+    expect(await ask()).toBe(found);
+    const sent: unknown[][] = spy.mock.calls;
+    const calls = sent.filter(([text]) => String(text).includes('LATERAL'));
+    spy.mockRestore();
+    expect(calls).toHaveLength(1);
+    return nodesOf(await explain(server, calls[0] ?? []));
+  }
+  const rest = (list: 'licenses' | 'users', q: string) => async () => {
+    const { body } = await world.client.get(
+      `/api/v1/apps/${applicationId}/${list}?q=${encodeURIComponent(q)}`,
+    );
+    return z.looseObject({ [list]: z.array(z.unknown()) }).parse(body)[list]?.length ?? 0;
+  };
+  const filtered = (filter: string) => async () => {
+    const { data } = await world.graphql.ask(
+      `{ application(id: "${applicationId}") { licenses(first: 50, filter: ${filter}) { edges { node { id } } } } }`,
+    );
+    return JSON.stringify(data).match(/"node":/g)?.length ?? 0;
+  };
+
+  describe.each(['licenses', 'users'] as const)('a search of %s', (list) => {
+    test.each([
+      ['ORDER', 50],
+      ['er', 50],
+    ])('for the common %j reads the newest alone', async (q, found) => {
+      expect(rowsRead(await planOf(rest(list, q), found))).toBeLessThanOrEqual(200);
+    });
+
+    test.each([
+      ['quokka', 1],
+      ['rare'.repeat(5), 0],
+    ])('for the rare %j reads the nearest, and what an index finds', async (q, found) => {
+      const nodes = await planOf(rest(list, q), found);
+      expect(nodes.map((node) => node['Index Name'])).toContain(
+        list === 'licenses' ? 'licenses_search_idx' : 'end_users_search_idx',
+      );
+      // The nearest twice: their edge is looked for too.
+      expect(rowsRead(nodes)).toBeLessThanOrEqual(2 * nearRows + 20);
+    });
+  });
+
+  test.each([
+    ['{ statuses: [banned] }', 1],
+    ['{ subscriptionTiers: [9] }', 1],
+  ])('the few of %s are read by an index of theirs', async (filter, found) => {
+    expect(rowsRead(await planOf(filtered(filter), found))).toBeLessThanOrEqual(20);
+  });
+
+  test('metrics read no license, and of the log no more than a minute', async () => {
+    await insertLogEntries(
+      server,
+      world.developer.id,
+      Array<LogEntryRow>(many).fill({ application_id: applicationId }),
+    );
+    const spy = vi.spyOn(server.deps.services.database.pool, 'query');
+    const { body } = await world.client.get('/api/v1/metrics/overview');
+    const sent: unknown[][] = spy.mock.calls;
+    const calls = sent.filter(([text]) => /license_counts|validation_counts/.test(String(text)));
+    spy.mockRestore();
+    expect(body).toMatchObject({
+      metrics: {
+        licenses: { total: 2 * many + 3, unused: 2 * many + 2, banned: 1 },
+        validations24h: { total: many, byCode: { OK: many } },
+      },
+    });
+    expect(calls).toHaveLength(2);
+    for (const call of calls) expect(rowsRead(nodesOf(await explain(server, call)))).toBeLessThan(200);
   });
 });

@@ -76,7 +76,7 @@ function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
     holdsText(searched, q, wholeKey),
     statuses &&
       Prisma.sql`(${Prisma.join([...statuses.map((status) => stands(status, ctx)), never], ' OR ')})`,
-    subscriptionTiers && Prisma.sql`licenses.subscription_tier = ANY(${subscriptionTiers}::int[])`,
+    subscriptionTiers && isOfTier(subscriptionTiers),
     expiresFrom && Prisma.sql`licenses.expires_at >= ${expiresFrom}`,
     expiresBefore && Prisma.sql`licenses.expires_at < ${expiresBefore}`,
     hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
@@ -86,6 +86,13 @@ function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
 const wholeKey = (key: string) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`];
 
 const searched = ['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip'];
+
+/** One tier by an equality: only that keeps the order of the index of application, tier and id. */
+function isOfTier([tier, ...others]: readonly number[]): Prisma.Sql {
+  if (tier === undefined) return never;
+  if (others.length === 0) return Prisma.sql`licenses.subscription_tier = ${tier}::int`;
+  return Prisma.sql`licenses.subscription_tier = ANY(${[tier, ...others]}::int[])`;
+}
 
 /** So that a list of no statuses lets none through. */
 const never = Prisma.sql`FALSE`;
