@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 declare const brand: unique symbol;
 
@@ -7,5 +7,5 @@ export type Sha256 = Uint8Array<ArrayBuffer> & { readonly [brand]: 'Sha256' };
 
 /** SHA-256 of the text's UTF-8 bytes. */
 export function sha256(text: string): Sha256 {
-  return new Uint8Array(createHash('sha256').update(text, 'utf8').digest()) as Sha256;
+  return new Uint8Array(hash('sha256', text, 'buffer')) as Sha256;
 }
