@@ -112,7 +112,7 @@ test.skipIf(!hasProc)(
       expect(median).toBeLessThanOrEqual(most);
     }
   },
-  90_000,
+  240_000,
 );
 
 test.skipIf(!hasProc)(
@@ -128,7 +128,7 @@ test.skipIf(!hasProc)(
     expect(reached).toContain('sealed validate, to the bare program, on the embedded database');
     for (const target of targets) expect(target.isMet === null).toBe(target.reached === null);
   },
-  120_000,
+  240_000,
 );
 
 test.skipIf(!hasProc || serverUrl === null)(
@@ -136,19 +136,19 @@ test.skipIf(!hasProc || serverUrl === null)(
   async () => {
     const own = await createServerDatabase();
     onTestFinished(own.drop);
-    const { database, scenarios } = await runToReport(['--only', 'REST: 50', '--database-url', own.url]);
+    const { database, scenarios } = await runToReport(['--only', 'REST: 50 licenses', '--database-url', own.url]);
     expect(database).toBe('server');
     expect(scenarios).toHaveLength(1);
   },
-  90_000,
+  240_000,
 );
 
 test.skipIf(!hasProc)(
   'Ctrl-C, once or twice, stops the service and removes its data',
   async () => {
-    const run = await startBench(['--only', 'REST: 50', '--seconds', '30']);
+    const run = await startBench(['--only', 'REST: 50 licenses', '--seconds', '30']);
     const driving = vi.waitFor(() => expect(run.output()).toContain('Driving'), {
-      timeout: 60_000,
+      timeout: 200_000,
       interval: 20,
     });
     // A run that ends by itself has nothing to wait for.
@@ -161,7 +161,7 @@ test.skipIf(!hasProc)(
     expect(existsSync(`/proc/${service}`)).toBe(false);
     expect((await readdir(run.directory)).filter((name) => name.startsWith('latchkey-'))).toEqual([]);
   },
-  90_000,
+  240_000,
 );
 
 /** The process id of the service that this process has started. */

@@ -30,7 +30,7 @@ export interface BoundLicense {
  */
 export const seedSize = {
   licenses: 1000,
-  bound: 250,
+  bound: 100,
   inUse: 50,
   validationsEach: 2,
   otherApplications: 2,
