@@ -63,3 +63,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isTransactionVictim(error: unknown): boolean {
   return error instanceof Error && codesOf(error).some((code) => /^(40P01|40001|P2034)$/.test(code));
 }
+
+/** True when a statement gave up waiting for what another transaction holds (`lock_timeout`). */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).includes('55P03');
+}

@@ -1,9 +1,13 @@
 import type { Pool } from 'pg';
 import type { SecurityLogRow } from './entry.ts';
 
+/** All entries wait behind these: so a lock, as of an application that is deleted with a million rows, is not waited for. */
+const lockTimeoutMilliseconds = 1_000;
+
 /**
  * Writes a batch in two statements of one transaction, whatever its size. An entry whose application or developer
- * was deleted meanwhile has nobody to read it and is left out, instead of failing the batch.
+ * was deleted meanwhile has nobody to read it and is left out, instead of failing the batch; and so is one that is there
+ * already, as after a commit whose acknowledgement was lost.
  */
 export async function writeBatch(
   pool: Pool,
@@ -13,7 +17,7 @@ export async function writeBatch(
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    await client.query('BEGIN');
+    await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`);
     if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
     if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
     await client.query('COMMIT');
@@ -40,7 +44,8 @@ const insertEntries = `
     WHERE applications.id IN (SELECT application_id FROM entry) ORDER BY applications.id FOR KEY SHARE OF applications
   )
   INSERT INTO security_log (id, developer_id, application_id, event, code, license_id, user_id, ip, country, hwid, metadata, created_at)
-  SELECT entry.* FROM entry JOIN application ON application.id = entry.application_id`;
+  SELECT entry.* FROM entry JOIN application ON application.id = entry.application_id
+  ON CONFLICT DO NOTHING`;
 
 const updateLastIps = `
   WITH seen AS (

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ClientOrigin } from '../context.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
+import { writeAroundLocks } from './write-around-locks.ts';
 import { writeBatch } from './write-batch.ts';
 
 /** Takes the outcomes of client requests and writes them behind, so that no customer waits for a log. */
@@ -40,6 +42,8 @@ export interface SecurityLogWriterOptions {
 }
 
 const largestBatch = 1_000;
+/** How long a writer that closes waits for those who hold rows, in milliseconds. */
+const longestLock = 10_000;
 
 export function createSecurityLogWriter(options: SecurityLogWriterOptions): SecurityLogWriter {
   const {
@@ -52,6 +56,9 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   } = options;
   let entries: SecurityLogRow[] = [];
   let batch: readonly SecurityLogRow[] = [];
+  /** Of developers whose rows somebody else holds: they are tried again, and hold up nobody else's meanwhile. */
+  let heldUp: SecurityLogRow[] = [];
+  let isHeldUp = false;
   let lastIps = new Map<string, string>();
   let shed = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -72,13 +79,20 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   };
 
   const drain = async (): Promise<void> => {
+    const locked = new Set<string>();
+    const heldUpIps = new Map<string, string>();
     while (entries.length > 0 || lastIps.size > 0) {
       batch = entries.slice(0, largestBatch);
       entries = entries.slice(largestBatch);
       const addresses = lastIps;
       lastIps = new Map();
       try {
-        shed += await writeWhatCanBe(pool, batch, addresses, log);
+        const write = (rows: readonly SecurityLogRow[], ips: ReadonlyMap<string, string>) =>
+          writeWhatCanBe(pool, rows, ips, log);
+        const written = await writeAroundLocks(write, batch, addresses, locked);
+        shed += written.dropped;
+        heldUp.push(...written.heldUp);
+        for (const [id, ip] of written.heldUpIps) heldUpIps.set(id, ip);
         const applicationIds = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
         batch = [];
         onWritten?.(applicationIds);
@@ -86,14 +100,18 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
         entries = [...batch, ...entries];
         batch = [];
         for (const [id, ip] of addresses) if (!lastIps.has(id)) lastIps.set(id, ip);
-        trim();
         log.error(
           { err: error, waiting: entries.length },
           'security log could not be written; will try again',
         );
-        return;
+        break;
       }
     }
+    isHeldUp = heldUp.length + heldUpIps.size > 0;
+    entries = [...heldUp, ...entries];
+    heldUp = [];
+    for (const [id, ip] of heldUpIps) if (!lastIps.has(id)) lastIps.set(id, ip);
+    trim();
   };
 
   const flush = async (): Promise<void> => {
@@ -126,7 +144,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     },
     flush,
     get oldestWaiting() {
-      return (batch[0] ?? entries[0])?.id ?? null;
+      return (heldUp[0] ?? batch[0] ?? entries[0])?.id ?? null;
     },
     get shed() {
       return shed;
@@ -134,6 +152,11 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     async close() {
       closed = true;
       await flush();
+      const deadline = performance.now() + longestLock;
+      while (isHeldUp && performance.now() < deadline) {
+        await sleep(delayMilliseconds);
+        await flush();
+      }
       if (entries.length === 0 && lastIps.size === 0) return;
       log.error(
         { lost: entries.length, lostAddresses: lastIps.size },

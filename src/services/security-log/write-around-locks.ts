@@ -1,0 +1,67 @@
+import { isLockTimeout } from '../../db/errors.ts';
+import type { SecurityLogRow } from './entry.ts';
+
+type Addresses = ReadonlyMap<string, string>;
+
+/** What came of a batch. */
+interface Written {
+  /** How many entries were dropped, because they cannot be stored. */
+  readonly dropped: number;
+  /** What is to be tried again, because somebody else holds the rows that it needs; in order. */
+  readonly heldUp: readonly SecurityLogRow[];
+  readonly heldUpIps: Addresses;
+}
+
+const none: Addresses = new Map();
+
+/**
+ * Writes a batch, or all of it that nobody holds up: an account or an application with a million rows holds its own row
+ * while it is deleted, and nobody else's entries are to wait for that. So they are written developer by developer then.
+ * @param write answers how many entries it dropped
+ * @param locked developers who are not to be tried any more; those found locked are added
+ */
+export async function writeAroundLocks(
+  write: (entries: readonly SecurityLogRow[], addresses: Addresses) => Promise<number>,
+  batch: readonly SecurityLogRow[],
+  addresses: Addresses,
+  locked: Set<string>,
+): Promise<Written> {
+  const free = batch.filter(({ developerId }) => !locked.has(developerId));
+  const together = await unlessLocked(write(free, addresses));
+  if (together !== null) {
+    return {
+      dropped: together,
+      heldUp: batch.filter(({ developerId }) => locked.has(developerId)),
+      heldUpIps: none,
+    };
+  }
+  let dropped = 0;
+  for (const [developerId, own] of byDeveloper(free)) {
+    const alone = await unlessLocked(write(own, none));
+    if (alone === null) locked.add(developerId);
+    else dropped += alone;
+  }
+  const isKept = addresses.size > 0 && (await unlessLocked(write([], addresses))) === null;
+  const heldUp = batch.filter(({ developerId }) => locked.has(developerId));
+  return { dropped, heldUp, heldUpIps: isKept ? addresses : none };
+}
+
+/** Null where somebody else held what was needed for too long. */
+async function unlessLocked(written: Promise<number>): Promise<number | null> {
+  try {
+    return await written;
+  } catch (error) {
+    if (isLockTimeout(error)) return null;
+    throw error;
+  }
+}
+
+function byDeveloper(entries: readonly SecurityLogRow[]): Map<string, SecurityLogRow[]> {
+  const developers = new Map<string, SecurityLogRow[]>();
+  for (const entry of entries) {
+    const own = developers.get(entry.developerId);
+    if (own === undefined) developers.set(entry.developerId, [entry]);
+    else own.push(entry);
+  }
+  return developers;
+}
