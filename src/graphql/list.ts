@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { z } from 'zod';
 import type { ListRow, ListSource } from '../services/list-source.ts';
-import { type Sliced, sliceInput } from '../services/slice.ts';
+import { type Slice, type Sliced, sliceInput } from '../services/slice.ts';
 import type { Connection } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { parseInput } from './input.ts';
@@ -30,6 +30,18 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
   source: ListSource<z.output<FilterSchema>>,
   filterSchema: FilterSchema,
 ) {
+  // A plan gives the same arguments again and again (query-plan.ts).
+  const parsed = new WeakMap<ListArguments, { slice: Slice; filter: z.output<FilterSchema> }>();
+  const parse = (given: ListArguments) => {
+    const { q, filter: conditions, ...range } = given;
+    const read = parsed.get(given) ?? {
+      slice: parseInput(sliceInput, range),
+      filter: parseInput(filterSchema, { q, ...conditions }),
+    };
+    parsed.set(given, read);
+    return read;
+  };
+
   const siblings = createSiblings<Loaded<Row>>();
 
   const loaders = (
@@ -38,9 +50,7 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     info: GraphQLResolveInfo,
     together = false,
   ) => {
-    const { q, filter: conditions, ...range } = given;
-    const slice = parseInput(sliceInput, range);
-    const filter = parseInput(filterSchema, { q, ...conditions });
+    const { slice, filter } = parse(given);
     const columns = selectedColumns(info, source.table, ['edges', 'node']);
     const lookAhead = selectedFields(info).has('pageInfo');
     return {

@@ -4,8 +4,11 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLError,
+  GraphQLID,
   getOperationAST,
   Kind,
+  type OperationDefinitionNode,
+  type TypeNode,
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { measureSelections } from './selection-extent.ts';
@@ -81,8 +84,11 @@ export const refuseLargeQueries: Plugin = {
     };
   },
   onValidate: ({ params: { documentAST }, setResult }) => {
-    const error = checkText(documentAST);
-    if (error !== undefined) setResult([error]);
+    if (!smallEnough.has(documentAST)) {
+      const error = checkText(documentAST);
+      if (error === undefined) smallEnough.add(documentAST);
+      else setResult([error]);
+    }
     return ({ result, setResult }) => {
       if (result.some(isComparisonLimit)) setResult([refusal('QUERY_TOO_LARGE', tooRepetitive)]);
     };
@@ -112,6 +118,9 @@ const isComparisonLimit = ({ message }: Error) => message === 'Validation aborte
 const tooRepetitive =
   'The document asks for fields of the same name too often to compare them all. Ask for each once where it is needed.';
 
+/** Documents that keep within what can be told by their text: one that is kept is not measured again. */
+const smallEnough = new WeakSet<DocumentNode>();
+
 /** Finds a limit that any of the document's operations goes beyond, by its text alone. */
 function checkText(document: DocumentNode): GraphQLError | undefined {
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
@@ -138,17 +147,34 @@ function checkOperation({
   if (!operation) return [];
   const faults = findVariableFaults(schema, operation.variableDefinitions ?? [], variables);
   if (faults.length > 0) return faults;
-  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  const { complexity } = complexityFromQuery(
-    { ...document, definitions: [operation, ...fragments] },
-    {
-      schema,
-      variables,
-      ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
-    },
-  );
+  const complexity = complexityOf(operation, () => {
+    const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+    return complexityFromQuery(
+      { ...document, definitions: [operation, ...fragments] },
+      {
+        schema,
+        variables,
+        ...(typeof contextValue === 'object' && contextValue !== null && { ctx: contextValue }),
+      },
+    ).complexity;
+  });
   return complexity > queryLimits.complexity ? [tooMuch('complexity', complexity)] : [];
 }
+
+const complexities = new WeakMap<OperationDefinitionNode, number>();
+
+/** No cost hangs on an id, so that an operation with no other variables always costs the same. */
+function complexityOf(operation: OperationDefinitionNode, measure: () => number): number {
+  if (!operation.variableDefinitions?.every(({ type }) => isId(type))) return measure();
+  const complexity = complexities.get(operation) ?? measure();
+  complexities.set(operation, complexity);
+  return complexity;
+}
+
+const isId = (type: TypeNode): boolean =>
+  type.kind === Kind.NAMED_TYPE
+    ? type.name.value === GraphQLID.name
+    : type.kind === Kind.NON_NULL_TYPE && isId(type.type);
 
 const tooMuch = (limit: keyof typeof queryLimits, found = Infinity): GraphQLError =>
   refusal(codes[limit], messages[limit](found));

@@ -8,6 +8,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  getArgumentValues,
   isLeafType,
   isListType,
   isNonNullType,
@@ -46,6 +47,8 @@ export interface FieldPlan {
   readonly together: ResolveTogether<unknown, unknown, unknown> | null;
   /** Every place of the document that asks for the field here: one array for all parents and all uses. */
   readonly nodes: FieldNodes;
+  /** The arguments of a field that resolves together, where no variable stands in them: one object for all uses. */
+  readonly given: Readonly<Record<string, unknown>> | null;
   readonly value: ValuePlan;
 }
 
@@ -104,6 +107,23 @@ function hasDirective(document: DocumentNode): boolean {
   return found;
 }
 
+const hasVariable = ({ arguments: given = [] }: FieldNode): boolean => {
+  let found = false;
+  const Variable = () => {
+    found = true;
+  };
+  for (const argument of given) visit(argument, { Variable });
+  return found;
+};
+
+function argumentsOf(definition: Definition, node: FieldNode): Readonly<Record<string, unknown>> {
+  try {
+    return getArgumentValues(definition, node);
+  } catch {
+    throw new NotPlanned();
+  }
+}
+
 function createPlanner(schema: GraphQLSchema, fragments: QueryPlan['fragments']) {
   let fieldsLeft = mostFields;
 
@@ -155,7 +175,8 @@ function createPlanner(schema: GraphQLSchema, fragments: QueryPlan['fragments'])
     const isRoot = parentType === schema.getQueryType();
     const together = !isRoot && extensions.together instanceof ResolveTogether ? extensions.together : null;
     const value = planValue(definition.type, nodes);
-    return { responseName, parentType, definition, resolve, together, nodes, value };
+    const given = together === null || hasVariable(nodes[0]) ? null : argumentsOf(definition, nodes[0]);
+    return { responseName, parentType, definition, resolve, together, nodes, given, value };
   };
 
   const planValue = (type: GraphQLOutputType, nodes: FieldNodes, isNullable = true): ValuePlan => {

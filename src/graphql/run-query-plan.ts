@@ -46,8 +46,8 @@ function createUse(
 ) {
   return {
     context,
-    argumentsOf: ({ definition, nodes: [node] }: FieldPlan) =>
-      definition.args.length === 0 ? {} : getArgumentValues(definition, node, variableValues),
+    argumentsOf: ({ definition, nodes: [node], given }: FieldPlan) =>
+      definition.args.length === 0 ? {} : (given ?? getArgumentValues(definition, node, variableValues)),
     infoOf: ({ definition, parentType, nodes }: FieldPlan): GraphQLResolveInfo => ({
       fieldName: definition.name,
       fieldNodes: nodes,
