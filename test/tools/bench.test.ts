@@ -136,7 +136,12 @@ test.skipIf(!hasProc || serverUrl === null)(
   async () => {
     const own = await createServerDatabase();
     onTestFinished(own.drop);
-    const { database, scenarios } = await runToReport(['--only', 'REST: 50 licenses', '--database-url', own.url]);
+    const { database, scenarios } = await runToReport([
+      '--only',
+      'REST: 50 licenses',
+      '--database-url',
+      own.url,
+    ]);
     expect(database).toBe('server');
     expect(scenarios).toHaveLength(1);
   },
