@@ -19,16 +19,17 @@ export interface ReplayGuard {
    * opened and its timestamp was checked, with nothing awaited between.
    * @param sessionTag what tells the session from every other one, of any length
    * @param nonce the decoded bytes: two spellings of one nonce are one nonce
+   * @param epoch the store's when the session was found good; now, where that has just been. A store that has
+   *   forgotten since may have forgotten this nonce
    * @throws {StoreUnavailableError} when the store cannot answer: refuse the request (503)
    */
-  firstUse(sessionTag: string, nonce: Uint8Array): Promise<boolean>;
+  firstUse(sessionTag: string, nonce: Uint8Array, epoch?: string): Promise<boolean>;
 }
 
 /** Refuses the second use of a nonce within its session and the replay window. */
 export function createReplayGuard(store: Pick<EphemeralStore, 'addOnce' | 'epoch'>): ReplayGuard {
   return {
-    async firstUse(sessionTag, nonce) {
-      const { epoch } = store;
+    async firstUse(sessionTag, nonce, epoch = store.epoch) {
       // Base64 has no colon, so no two pairs make one text; hashed, so that a key's size is fixed.
       const pair = `${sessionTag}:${Buffer.from(nonce).toString('base64')}`;
       const isNew = await store.addOnce(`replay:${hash('sha256', pair, 'base64url')}`, replayMemorySeconds);

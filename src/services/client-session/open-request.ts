@@ -26,6 +26,8 @@ export interface OpenedRequest {
  * @throws {StoreUnavailableError} when a replay cannot be ruled out: the request is refused
  */
 export async function openRequest(ctx: ServiceContext, request: SealedRequest): Promise<OpenedRequest> {
+  // What follows may wait for the database, and the replay guard's memory be lost meanwhile.
+  const { epoch } = ctx.env.store;
   const session = ctx.env.tickets.open(request.sessionId);
   if (session === null) throw sessionExpired();
   const application = await ctx.env.caches.application(session.applicationId);
@@ -35,7 +37,7 @@ export async function openRequest(ctx: ServiceContext, request: SealedRequest): 
   const head = innerHead.safeParse(inner);
   const opened = { sessionId: request.sessionId, session, application };
   if (!head.success) return { ...opened, inner: undefined, echo: undefined };
-  await refuseStaleOrReplayed(ctx, session, head.data);
+  await refuseStaleOrReplayed(ctx, { session, epoch }, head.data);
   return { ...opened, inner, echo: head.data.echoNonce === true ? head.data.nonce : undefined };
 }
 
@@ -65,7 +67,7 @@ function parseJson(bytes: Uint8Array): unknown {
 
 async function refuseStaleOrReplayed(
   ctx: ServiceContext,
-  session: OpenedTicket,
+  { session, epoch }: { readonly session: OpenedTicket; readonly epoch: string },
   head: InnerHead,
 ): Promise<void> {
   const { clock, replayGuard } = ctx.env;
@@ -74,7 +76,7 @@ async function refuseStaleOrReplayed(
     throw new ProtocolError('CLOCK_SKEW', `The request's timestamp is ${skew} s off this server's clock.`);
   }
   const nonce = decodeBase64(head.nonce);
-  if (nonce === null || !(await replayGuard.firstUse(session.sessionTag, nonce))) {
+  if (nonce === null || !(await replayGuard.firstUse(session.sessionTag, nonce, epoch))) {
     throw new ProtocolError(
       'REPLAY',
       'This request has been sent before. Seal a new one with a fresh nonce.',

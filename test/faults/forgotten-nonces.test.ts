@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { noLimits } from '../api/support.ts';
+import { deferred, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer } from '../setup/server.ts';
+import { createWorld } from '../setup/world.ts';
+
+test.skipIf(!hasRedisServer)(
+  'an envelope that waits for the database while Redis forgets all nonces is not taken for a new one',
+  async () => {
+    const redis = await OwnRedis.start();
+    const server = await startTestServer({ database: 'memory', env: { ...noLimits, REDIS_URL: redis.url } });
+    try {
+      const application = await (await createWorld(server)).createApplication();
+      const { licenseKey } = await application.mintOne();
+      const session = await openSession(server, application);
+      const envelope = session.seal(session.inner({ licenseKey }));
+      const first = await session.client.post(validatePath, envelope);
+      expect(session.open(first)).toMatchObject({ code: 'OK' });
+
+      const { caches, store } = server.deps.services;
+      const gate = deferred<void>();
+      const waits = deferred<void>();
+      const load = caches.application;
+      const slow = vi.spyOn(caches, 'application').mockImplementationOnce(async (id) => {
+        waits.resolve();
+        await gate.promise;
+        return load(id);
+      });
+      const replay = session.client.post(validatePath, envelope);
+      await waits.promise;
+      const { epoch } = store;
+      await redis.kill();
+      await redis.start();
+      await vi.waitFor(() => expect(store.epoch).not.toBe(epoch), { timeout: 20_000, interval: 20 });
+      while (!store.isAvailable()) await sleep(20);
+      gate.resolve();
+      const { status, body } = await replay;
+      expect({ status, body }).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+      slow.mockRestore();
+    } finally {
+      await server.close();
+    }
+  },
+  60_000,
+);
