@@ -20,7 +20,7 @@ export const workers: Part = {
       error instanceof Error ? error.message : String(error),
     );
     if (typeof two === 'string') {
-      const fault = `not supported: the service does not start with WORKERS=2\n  ${two.slice(0, 500)}`;
+      const fault = `not supported: the service could not be started and filled with WORKERS=2\n  ${two.slice(0, 500)}`;
       return { measured: [], refused: [{ name: workersNames.two, fault }], comparisons, figures: [] };
     }
     return compare(one, two, context);
