@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { endOf, type LogPartition, lowestId, partitionOf } from './log-partition.ts';
 
@@ -28,13 +29,43 @@ export async function dropExpiredLogPartitions(
   retentionDays: number,
 ): Promise<string[]> {
   const oldest = now.getTime() - retentionDays * 24 * 60 * 60 * 1000;
-  return exclusively(pool, async (client) => {
-    const expired = (await existing(client)).filter((name) => endOf(name) <= oldest);
-    for (const name of expired) await client.query(`DROP TABLE ${client.escapeIdentifier(name)}`);
-    await client.query('DELETE FROM security_log_default WHERE id < $1', [lowestId(oldest)]);
-    return expired;
-  });
+  const dropped: string[] = [];
+  for (const name of await existing(pool)) {
+    if (endOf(name) <= oldest && (await drop(pool, name))) dropped.push(name);
+  }
+  await pool.query('DELETE FROM security_log_default WHERE id < $1', [lowestId(oldest)]);
+  return dropped;
 }
+
+/** So long a drop waits for those who use the log, and they behind it; then it lets them go first, and tries again. */
+const dropLockTimeout = '200ms';
+const dropAttempts = 20;
+const dropPause = 500;
+
+/**
+ * Drops a partition in a transaction of its own. It needs the whole log for a moment (DETACH CONCURRENTLY would not,
+ * and is not to be had beside a DEFAULT partition), and whoever comes while it waits for that waits with it.
+ * @returns false when it is gone already
+ */
+async function drop(pool: pg.Pool, name: string): Promise<boolean> {
+  for (let left = dropAttempts - 1; ; left--) {
+    try {
+      return await exclusively(pool, async (client) => {
+        if (!(await existing(client)).includes(name)) return false;
+        await client.query(`SET LOCAL lock_timeout = '${dropLockTimeout}'`);
+        await client.query(`DROP TABLE ${client.escapeIdentifier(name)}`);
+        return true;
+      });
+    } catch (error) {
+      if (left === 0 || !isLockTimeout(error)) throw error;
+      await sleep(dropPause);
+    }
+  }
+}
+
+/** SQLSTATE lock_not_available. */
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';
 
 async function existing(client: pg.Pool | pg.ClientBase): Promise<string[]> {
   const found = await client.query<{ name: string }>(

@@ -108,6 +108,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
         Prisma.sql`
           SELECT ${parentColumn} AS "parentId", count(*)::int AS count FROM ${name}
           WHERE ${parentColumn} = ANY(${parentIds}::uuid[]) AND ${matches(filter, ctx)}
+            AND ${options.indexed?.(filter) ?? Prisma.sql`TRUE`}
           GROUP BY 1`,
       );
       return new Map(counts.map(({ parentId, count }) => [parentId, count]));

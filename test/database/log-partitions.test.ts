@@ -133,4 +133,32 @@ describe.each(databaseKinds)('log partitions on %s', (kind) => {
     await Promise.all(Array.from({ length: 5 }, () => ensureLogPartitions(database.pool, later)));
     expect(await partitions(database)).toHaveLength(made.length + 6);
   });
+
+  it.runIf(kind === 'server')(
+    'are dropped while the log is in use, and hold nobody up until then',
+    async () => {
+      const database = await databaseAt(kind, now);
+      const id = await developer(database);
+      await logAt(database, id, '2026-11-10T00:00:00Z');
+      const reader = await database.pool.connect();
+      await reader.query('BEGIN');
+      await reader.query('SELECT count(*) FROM security_log');
+      const later = new Date(Date.parse('2026-11-16T00:00:00Z') + 90 * 24 * 60 * 60 * 1000);
+      const dropping = dropExpiredLogPartitions(database.pool, later, 90);
+      const waiting = async () => {
+        const { rows } = await database.pool.query<{ amount: number }>(
+          `SELECT count(*)::int AS amount FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DROP TABLE%'`,
+        );
+        return rows[0]?.amount ?? 0;
+      };
+      while ((await waiting()) === 0);
+      // Behind the drop that waits for the reader, who does not end before this is written.
+      expect(await logAt(database, id, '2026-11-17T00:00:00Z')).toBe('security_log_20261116');
+      await reader.query('COMMIT');
+      reader.release();
+      expect(await dropping).toEqual(['security_log_20261109']);
+      expect(await entries(database)).toEqual(['security_log_20261116']);
+    },
+  );
 });
