@@ -18,7 +18,7 @@ export interface RedisStoreOptions {
   /** Stands before every key and channel, so that installations can share a server. */
   readonly keyPrefix?: string;
   /** Hears when Redis goes away and comes back. */
-  readonly log?: Pick<Logger, 'info' | 'warn'>;
+  readonly log?: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
 
 /**
@@ -116,7 +116,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     async consume(limit, key) {
       try {
         return judge(limit, await limiter.penalty(bucketKey(limit, key)));
-      } catch {
+      } catch (error) {
+        log?.debug(`Redis at ${address} did not count (${failureOf(error)}): counted in this process`);
         return insurance.consume(limit, key);
       }
     },

@@ -52,6 +52,25 @@ describe.skipIf(!possible)('of three instances', () => {
   /** So that nothing that is asked again and again meets a limit. */
   const anywhere = (server: TestServer) => new ApiClient(server.baseUrl, { ip: randomIp() });
 
+  /**
+   * What they did with Redis at hand. On a machine that is short of time an instance takes a Redis that has not answered
+   * for a second for lost, and refuses or counts alone, as it should: then all of it is done again.
+   */
+  async function undisturbed<Result>(work: () => Promise<Result>): Promise<Result> {
+    const losses = () =>
+      all.flatMap(({ logLines }) =>
+        logLines.filter((line) => /Redis at \S+ (is away|did not count)/.test(line)),
+      ).length;
+    for (;;) {
+      await vi.waitFor(() => {
+        for (const { deps } of all) expect(deps.services.store.isAvailable()).toBe(true);
+      }, patient);
+      const before = losses();
+      const result = await work();
+      if (losses() === before) return result;
+    }
+  }
+
   /** Sends an envelope of a session, which may have been opened on another instance. */
   async function send(server: TestServer, envelope: unknown): Promise<{ status: number; code?: string }> {
     const { status, body } = await anywhere(server).post(validatePath, envelope);
@@ -61,10 +80,12 @@ describe.skipIf(!possible)('of three instances', () => {
   describe('an envelope is accepted by one alone,', () => {
     test('when all of them see it at once', async () => {
       const session = await openSession(two, application);
-      const envelopes = Array.from({ length: 60 }, () => session.seal(session.inner(license)));
-      const answers = await Promise.all(
-        envelopes.map((envelope) => Promise.all(all.map((server) => send(server, envelope)))),
-      );
+      const answers = await undisturbed(() => {
+        const envelopes = Array.from({ length: 60 }, () => session.seal(session.inner(license)));
+        return Promise.all(
+          envelopes.map((envelope) => Promise.all(all.map((server) => send(server, envelope)))),
+        );
+      });
       for (const each of answers) {
         expect(each.map(({ status, code }) => `${status} ${code}`).sort()).toEqual([
           '200 undefined',
@@ -72,7 +93,7 @@ describe.skipIf(!possible)('of three instances', () => {
           '400 REPLAY',
         ]);
       }
-    });
+    }, 120_000);
 
     test('whichever saw it first', async () => {
       const session = await openSession(three, application);
@@ -162,21 +183,27 @@ describe.skipIf(!possible)('of three instances', () => {
       apiKeyAuth: [badBearer(rest('GET', '/auth/me')), badBearer(graphql('{ me { id } }'))],
     };
 
-    test.each(Object.entries(rateLimitDefaults))('%s', async (name, limit) => {
-      const { email, password } = world.developer;
-      const cookie = cookieOf(await world.client.post('/api/v1/auth/login', { email, password })) ?? '';
-      const ip = randomIp();
-      const asks = ways[name as RateLimitName];
-      const allowed = await Promise.all(
-        Array.from({ length: limit + 30 }, (_, turn) => {
-          const { baseUrl } = all[turn % 3] ?? one;
-          const ask = asks[Math.floor(turn / 3) % asks.length];
-          return ask?.(new ApiClient(baseUrl, { ip, cookie }));
-        }),
-      );
-      expect(allowed.filter((isAllowed) => isAllowed === true)).toHaveLength(limit);
-      expect(allowed.filter((isAllowed) => isAllowed === false)).toHaveLength(30);
-    });
+    test.each(Object.entries(rateLimitDefaults))(
+      '%s',
+      async (name, limit) => {
+        const { email, password } = world.developer;
+        const cookie = cookieOf(await world.client.post('/api/v1/auth/login', { email, password })) ?? '';
+        const asks = ways[name as RateLimitName];
+        const allowed = await undisturbed(() => {
+          const ip = randomIp();
+          return Promise.all(
+            Array.from({ length: limit + 30 }, (_, turn) => {
+              const { baseUrl } = all[turn % 3] ?? one;
+              const ask = asks[Math.floor(turn / 3) % asks.length];
+              return ask?.(new ApiClient(baseUrl, { ip, cookie }));
+            }),
+          );
+        });
+        expect(allowed.filter((isAllowed) => isAllowed === true)).toHaveLength(limit);
+        expect(allowed.filter((isAllowed) => isAllowed === false)).toHaveLength(30);
+      },
+      120_000,
+    );
   });
 
   /** One change: what validate says on any instance before and after it. */
