@@ -36,7 +36,7 @@ export interface ServiceOptions {
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = 'dist/main.js';
 const probe = new URL('memory-probe.mjs', import.meta.url).href;
-const startLimitMilliseconds = 60_000;
+const startLimitMilliseconds = 120_000;
 const outputLimit = 20_000;
 
 /** The whole load comes from one address, which no limit is to stop. */
