@@ -19,8 +19,8 @@ function joined(columns: readonly string[]): string {
 const searchIndexes: readonly WantedIndex[] = Object.entries(searchedText).map(([table, text]) => ({
   name: `${table}_search_idx`,
   table,
-  // What was written last is looked through one by one, up to so many kilobytes.
-  definition: `gin (application_id, (${text}) gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
+  // What was written last waits to be sorted in, up to so many kilobytes: minting ten thousand keys is not to do it.
+  definition: `gin (application_id, (${text}) gin_trgm_ops) WITH (gin_pending_list_limit = 8192)`,
 }));
 
 /**
@@ -42,6 +42,15 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger): Promise<st
     }
   }
   return buildIndexes(pool, searchIndexes);
+}
+
+/** Sorts in what waits, which each search would look through. Call it every minute or so. */
+export async function tidySearchIndexes(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `SELECT gin_clean_pending_list(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+     WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace`,
+    [searchIndexes.map(({ name }) => name)],
+  );
 }
 
 async function ensureExtension(pool: pg.Pool, name: string): Promise<void> {

@@ -4,7 +4,7 @@ import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts
 import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
-import { buildSearchIndexes } from '../db/search-indexes.ts';
+import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -35,8 +35,8 @@ async function buildMissingIndexes({ database, log }: MaintenanceOptions): Promi
 }
 
 const interval = 6 * 60 * 60 * 1000;
-/** So that there are never many changes to sum up beside the counts. */
-const foldInterval = 60 * 1000;
+/** So that there is never much to sum up beside the counts, or to look through beside an index. */
+const tidyInterval = 60 * 1000;
 
 /**
  * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over
@@ -52,8 +52,14 @@ export async function maintain({ database, clock, log, retentionDays }: Maintena
   await vacuumEmbedded(database);
 }
 
+/** Brings together what was only noted when it was written, so that reading it stays cheap. */
+async function tidy({ pool }: Database): Promise<void> {
+  await foldLicenseCounts(pool);
+  await tidySearchIndexes(pool);
+}
+
 /**
- * Builds what indexes are missing now, maintains the database every six hours, and folds the counts of licenses every
+ * Builds what indexes are missing now, maintains the database every six hours, and tidies counts and indexes every
  * minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
  * weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
  * @returns stops it, after the turn under way
@@ -67,10 +73,10 @@ export function startMaintenance(options: MaintenanceOptions): () => Promise<voi
     });
   }, interval);
   const counting = setInterval(() => {
-    folding = foldLicenseCounts(options.database.pool).catch((error: unknown) => {
-      options.log.error({ err: error }, 'The counts of licenses could not be folded; will try again');
+    folding = tidy(options.database).catch((error: unknown) => {
+      options.log.error({ err: error }, 'Counts and search indexes could not be tidied; will try again');
     });
-  }, foldInterval);
+  }, tidyInterval);
   maintaining.unref();
   counting.unref();
   return async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { buildIndexes } from '../../src/db/build-indexes.ts';
 import type { Database } from '../../src/db/database.ts';
 import { listIndexes } from '../../src/db/list-indexes.ts';
-import { buildSearchIndexes } from '../../src/db/search-indexes.ts';
+import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
 import { createTestDatabase, databaseKinds, silent } from '../setup/database.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -36,6 +36,7 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     expect((await Promise.all(callers)).flat().sort()).toEqual([...searchIndexes].sort());
     expect(await valid(database, searchIndexes)).toEqual(searchIndexes);
     expect(await buildSearchIndexes(database.pool, silent)).toEqual([]);
+    await tidySearchIndexes(database.pool);
     const names = listIndexes.map(({ name }) => name);
     expect(await buildIndexes(database.pool, listIndexes)).toEqual(names);
     expect(await buildIndexes(database.pool, listIndexes)).toEqual([]);
