@@ -38,6 +38,17 @@ const original = z.object({
   }),
 });
 
+/** What the adapter calls a connection that is lost: of a raw query, Prisma keeps no other word. */
+const lostConnection = z.object({
+  meta: z.object({
+    driverAdapterError: z.object({
+      cause: z.object({
+        kind: z.enum(['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable', 'TooManyConnections']),
+      }),
+    }),
+  }),
+});
+
 const codesOf = (error: Error): string[] => {
   const nested = original.safeParse(error);
   return [
@@ -50,6 +61,7 @@ const codesOf = (error: Error): string[] => {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
+    if (lostConnection.safeParse(cause).success) return true;
     if (/timeout exceeded when trying to connect|Connection terminated|not queryable/.test(cause.message))
       return true;
   }
