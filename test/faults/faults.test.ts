@@ -153,6 +153,11 @@ describe.skipIf(!canRun)('under load', () => {
       await load.stop();
       await load.expectNothingLost();
       recoveries.push(`${fault.name}: ${recovery} ms (${Math.round(ledger.longest.milliseconds)} ms)`);
+      // What a failure inside was, is in the service's log alone.
+      const inside = server.logLines.filter(
+        (line) => line.includes('"level":50') && line.includes('requestId'),
+      );
+      if (ledger.violations.length > 0) ledger.violations.push(...inside.slice(-3));
       ledger.expectKept();
       for (const what of [
         'validate by first use: OK',
