@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { EphemeralStore } from './store.ts';
 import { StoreUnavailableError } from './store.ts';
 
@@ -17,8 +16,8 @@ export interface ReplayGuard {
   /**
    * Whether this nonce is new in its session; it no longer is afterwards. Call it after the envelope
    * opened and its timestamp was checked, with nothing awaited between.
-   * @param sessionTag what tells the session from every other one, of any length
-   * @param nonce the decoded bytes: two spellings of one nonce are one nonce
+   * @param sessionTag what tells the session from every other one; short, as it is kept
+   * @param nonce the decoded bytes, at most 64 of them as SPEC §6 bounds them: two spellings of one nonce are one nonce
    * @param epoch the store's when the session was found good; now, where that has just been. A store that has
    *   forgotten since may have forgotten this nonce
    * @throws {StoreUnavailableError} when the store cannot answer: refuse the request (503)
@@ -30,9 +29,9 @@ export interface ReplayGuard {
 export function createReplayGuard(store: Pick<EphemeralStore, 'addOnce' | 'epoch'>): ReplayGuard {
   return {
     async firstUse(sessionTag, nonce, epoch = store.epoch) {
-      // Base64 has no colon, so no two pairs make one text; hashed, so that a key's size is fixed.
+      // Base64 has no colon, so no two pairs make one text.
       const pair = `${sessionTag}:${Buffer.from(nonce).toString('base64')}`;
-      const isNew = await store.addOnce(`replay:${hash('sha256', pair, 'base64url')}`, replayMemorySeconds);
+      const isNew = await store.addOnce(`replay:${pair}`, replayMemorySeconds);
       if (store.epoch !== epoch) {
         throw new StoreUnavailableError(
           'The shared store lost its memory during the request, so the nonce cannot be judged.',

@@ -12,12 +12,14 @@ export const commonFields = (requestId: string): HeaderFields => ({
 });
 
 /** `RateLimit-*` of the IETF draft, and `Retry-After` once the limit is reached. */
-export const rateLimitFields = (outcome: RateLimitOutcome): HeaderFields => ({
-  'RateLimit-Limit': String(outcome.limit),
-  'RateLimit-Remaining': String(outcome.remaining),
-  'RateLimit-Reset': String(outcome.resetSeconds),
-  ...(!outcome.allowed && { 'Retry-After': String(outcome.resetSeconds) }),
-});
+export function rateLimitFields(outcome: RateLimitOutcome): HeaderFields {
+  const fields = {
+    'RateLimit-Limit': String(outcome.limit),
+    'RateLimit-Remaining': String(outcome.remaining),
+    'RateLimit-Reset': String(outcome.resetSeconds),
+  };
+  return outcome.allowed ? fields : { ...fields, 'Retry-After': fields['RateLimit-Reset'] };
+}
 
 /** Has the answer carry these, whatever it will be. */
 export function setFields(c: RestContext, fields: HeaderFields): void {

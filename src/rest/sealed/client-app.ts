@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
+import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
 import { answerError, answerNotFound } from '../errors.ts';
 import { commonFields, rateLimitFields, setFields } from '../header-fields.ts';
@@ -36,20 +37,21 @@ async function answer(
 ): Promise<Response> {
   begin(c);
   await boundBody(c, goOn);
-  const counted = rateLimitFields(await takePoint(c, route.limit));
+  const outcome = await takePoint(c, route.limit);
   try {
     const { status, body } = await route.answer(c);
-    return new Response(JSON.stringify(body), {
-      status,
-      headers: {
-        'Content-Type': 'application/json',
-        ...commonFields(c.get('requestId')),
-        ...counted,
-        ...openFieldsFor(c),
-      },
-    });
+    return new Response(JSON.stringify(body), { status, headers: fieldsOf(c, outcome) });
   } catch (error) {
-    setFields(c, counted);
+    setFields(c, rateLimitFields(outcome));
     throw error;
   }
+}
+
+function fieldsOf(c: RestContext, outcome: RateLimitOutcome): Record<string, string> {
+  const fields = {
+    'Content-Type': 'application/json',
+    ...commonFields(c.get('requestId')),
+    ...rateLimitFields(outcome),
+  };
+  return c.req.header('origin') === undefined ? fields : { ...fields, ...openFieldsFor(c) };
 }

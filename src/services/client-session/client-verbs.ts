@@ -40,26 +40,24 @@ const plainClient = z.object({
 });
 
 interface Definition<Body> {
-  /** The inner body of a sealed request. */
-  readonly sealedBody: z.ZodType<Body>;
-  /** The same without what only sealing needs. */
-  readonly plainBody: z.ZodType<Body>;
+  /** The inner body, without what only sealing needs: that has been looked at when it was opened. */
+  readonly schema: z.ZodType<Body>;
   /** What a malformed sealed body is answered beside its code and message. */
   readonly malformed: Readonly<Record<string, null>>;
   readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<ClientOutcome>;
 }
 
-function clientVerb<Body>({ sealedBody, plainBody, malformed, answer }: Definition<Body>): ClientVerb {
+function clientVerb<Body>({ schema, malformed, answer }: Definition<Body>): ClientVerb {
   return {
     sealed: (ctx, envelope) =>
       answerSealed(ctx, envelope, {
-        schema: sealedBody,
+        schema,
         malformed,
         answer: (body, client) => answer(ctx, body, client),
       }),
     plain: async (ctx, given) => {
       const client = parse(plainClient, given);
-      const body = parse(plainBody, given);
+      const body = parse(schema, given);
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
       return answer(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
@@ -84,29 +82,25 @@ const upgradeBody = innerUpgradeRequest.omit(sealing);
 /** The verbs of the client protocol. What a body left out is null from here on. */
 export const clientVerbs = {
   validate: clientVerb<z.output<typeof validateBody>>({
-    sealedBody: innerValidateRequest,
-    plainBody: validateBody,
+    schema: validateBody,
     malformed: { status: null, expiresAt: null },
     answer: (ctx, { licenseKey, hwid = null }, client) =>
       validateLicense({ ctx, input: { ...client, licenseKey, hwid } }),
   }),
   register: clientVerb<z.output<typeof registerBody>>({
-    sealedBody: innerRegisterRequest,
-    plainBody: registerBody,
+    schema: registerBody,
     malformed: {},
     answer: (ctx, { username, password, email = null, licenseKey = null, hwid = null }, client) =>
       registerEndUser({ ctx, input: { ...client, username, password, email, licenseKey, hwid } }),
   }),
   login: clientVerb<z.output<typeof loginBody>>({
-    sealedBody: innerLoginRequest,
-    plainBody: loginBody,
+    schema: loginBody,
     malformed: {},
     answer: (ctx, { username, password, hwid = null }, client) =>
       loginEndUser({ ctx, input: { ...client, username, password, hwid } }),
   }),
   upgrade: clientVerb<z.output<typeof upgradeBody>>({
-    sealedBody: innerUpgradeRequest,
-    plainBody: upgradeBody,
+    schema: upgradeBody,
     malformed: {},
     answer: (ctx, { username, licenseKey, hwid = null }, client) =>
       upgradeEndUser({ ctx, input: { ...client, username, licenseKey, hwid } }),
