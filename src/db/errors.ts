@@ -31,29 +31,34 @@ export function isRecordNotFound(error: unknown): boolean {
 const unavailableCode =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53300|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
 
-/** Where Prisma keeps PostgreSQL's own code: P2010 and its like say only that a raw query failed. */
-const original = z.object({
-  meta: z.object({
-    driverAdapterError: z.object({ cause: z.object({ originalCode: z.string() }) }),
-  }),
-});
+/** What the adapter says of a failure: PostgreSQL's own code where it sent one, and the adapter's word for the kind. */
+const adapterCause = z.object({ originalCode: z.string().optional(), kind: z.string().optional() });
 
-/** What the adapter calls a connection that is lost: of a raw query, Prisma keeps no other word. */
-const lostConnection = z.object({
-  meta: z.object({
-    driverAdapterError: z.object({
-      cause: z.object({
-        kind: z.enum(['ConnectionClosed', 'SocketTimeout', 'DatabaseNotReachable', 'TooManyConnections']),
-      }),
-    }),
-  }),
-});
+/**
+ * Where Prisma keeps it. Of a query, in the error's `meta`: P2010 and its like say only that a raw query failed. The
+ * COMMIT of a transaction is no query of ours, and its failure is the adapter's own error.
+ */
+const inMeta = z.object({ meta: z.object({ driverAdapterError: z.object({ cause: adapterCause }) }) });
+const ofTransaction = z.object({ name: z.literal('DriverAdapterError'), cause: adapterCause });
+
+function adapterCauseOf(error: Error): z.infer<typeof adapterCause> {
+  const ofQuery = inMeta.safeParse(error);
+  if (ofQuery.success) return ofQuery.data.meta.driverAdapterError.cause;
+  return ofTransaction.safeParse(error).data?.cause ?? {};
+}
+
+const lostConnection: ReadonlySet<string | undefined> = new Set([
+  'ConnectionClosed',
+  'SocketTimeout',
+  'DatabaseNotReachable',
+  'TooManyConnections',
+]);
 
 const codesOf = (error: Error): string[] => {
-  const nested = original.safeParse(error);
+  const { originalCode } = adapterCauseOf(error);
   return [
     ...('code' in error && typeof error.code === 'string' ? [error.code] : []),
-    ...(nested.success ? [nested.data.meta.driverAdapterError.cause.originalCode] : []),
+    ...(originalCode === undefined ? [] : [originalCode]),
   ];
 };
 
@@ -61,7 +66,7 @@ const codesOf = (error: Error): string[] => {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
-    if (lostConnection.safeParse(cause).success) return true;
+    if (lostConnection.has(adapterCauseOf(cause).kind)) return true;
     if (/timeout exceeded when trying to connect|Connection terminated|not queryable/.test(cause.message))
       return true;
   }

@@ -12,6 +12,19 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
 
   const raise = (code: string) =>
     `DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '${code}'; END $$`;
+  /** Fails with this code in the COMMIT of a transaction, which Prisma sends by itself. */
+  const failCommit = (code: string) =>
+    database.prisma.$transaction(async (transaction) => {
+      for (const statement of [
+        'CREATE TABLE made_by_a_test (id int)',
+        `CREATE FUNCTION refuse_by_a_test() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '${code}'; END $$`,
+        `CREATE CONSTRAINT TRIGGER late AFTER INSERT ON made_by_a_test DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION refuse_by_a_test()`,
+        'INSERT INTO made_by_a_test VALUES (1)',
+      ])
+        await transaction.$executeRawUnsafe(statement);
+    });
   const errorOf = (work: Promise<unknown>) =>
     work.then(
       () => null,
@@ -23,6 +36,7 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
     async (code) => {
       expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
       expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(true);
+      expect(isDatabaseUnavailable(await errorOf(failCommit(code)))).toBe(true);
     },
   );
 
@@ -33,10 +47,14 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
     ['23505', false],
   ])('%s ends a transaction that can be tried again: %s', async (code, expected) => {
     expect(isTransactionVictim(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(expected);
+    expect(isTransactionVictim(await errorOf(failCommit(code)))).toBe(expected);
   });
 
   test.each(['22012', '42601', '23505'])('%s is a fault of ours', async (code) => {
     expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(false);
     expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(false);
+    const ofCommit = await errorOf(failCommit(code));
+    expect(ofCommit).toBeInstanceOf(Error);
+    expect(isDatabaseUnavailable(ofCommit)).toBe(false);
   });
 });
