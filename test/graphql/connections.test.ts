@@ -344,6 +344,8 @@ describe('statements', () => {
     for (const [first, inner] of [
       [5, 5],
       [5, 5],
+      // From its third use on, a document is answered by a plan.
+      [5, 5],
       [50, 1],
       [50, 5],
     ] as const) {
@@ -354,7 +356,7 @@ describe('statements', () => {
       expect(JSON.stringify(answer.data).match(/"totalCount":6/g)).toHaveLength(first + first * inner);
       counts.push(log.take().length);
     }
-    expect(new Set(counts).size, counts.join()).toBe(1);
+    expect(new Set(counts.slice(2)).size, counts.join()).toBe(1);
   });
 
   test('read no more licenses than were asked for, and none for a count', async () => {
@@ -373,7 +375,8 @@ describe('statements', () => {
   test('hold in pages as large as they come', async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const applications = await Promise.all(Array.from({ length: 170 }, () => createApplication()));
-    await Promise.all(applications.map((application) => application.mint({ amount: 98 })));
+    // One after the other: who waits too long for a connection is refused.
+    for (const application of applications) await application.mint({ amount: 98 });
     const answer = await graphql.ask(
       '{ me { applications(first: 200) { edges { node { licenses(first: 98) { edges { node { id } } } } } } } }',
     );
