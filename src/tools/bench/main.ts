@@ -68,6 +68,10 @@ async function main(): Promise<number> {
     process.stdout.write(`\n${formatReport(report)}`);
     if (options.jsonFile !== null) await writeFile(options.jsonFile, `${JSON.stringify(report, null, 2)}\n`);
     return report.refused.length === 0 ? 0 : 1;
+  } catch (error) {
+    // What ended the run is told, whatever else cannot be undone after it.
+    say(told(error));
+    return 1;
   } finally {
     await undo.all();
   }
@@ -77,10 +81,13 @@ async function main(): Promise<number> {
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    say(error instanceof UsageError ? error.message : describe(error));
+    say(told(error));
     process.exit(1);
   },
 );
 
-const describe = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
+function told(error: unknown): string {
+  if (error instanceof UsageError) return error.message;
+  if (error instanceof AggregateError) return [error.stack, ...error.errors.map(told)].join('\n');
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
