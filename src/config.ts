@@ -29,6 +29,8 @@ export interface Config {
   readonly logRetentionDays: number;
   /** How long validation goes on from what is cached while PostgreSQL is away; 0: not at all. */
   readonly staleIfDownSeconds: number;
+  /** How many licenses each process keeps in memory. */
+  readonly cachedLicenses: number;
   readonly logLevel: string;
   /** Processes that answer requests. With more than one, a supervisor starts them and answers none itself. */
   readonly workers: number;
@@ -123,6 +125,7 @@ const environment = z.object({
   RATE_LIMITS: z.string().default('').transform(parseRateLimits),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
   STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
+  CACHED_LICENSES: integer(1, 100_000_000).default(50_000),
   WORKERS: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
@@ -183,6 +186,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimits: value.RATE_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
     staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
+    cachedLicenses: value.CACHED_LICENSES,
     logLevel: value.LOG_LEVEL,
     workers: value.WORKERS,
     databaseConnections: connectionsFor(value.WORKERS),

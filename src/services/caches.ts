@@ -28,7 +28,6 @@ export interface ServiceCaches {
 }
 
 const maxApplications = 1_000;
-const maxLicenses = 50_000;
 /** In lists of all bans of an application; and one by one, of applications that have too many for a list. */
 const maxListedBans = 200_000;
 const maxBans = 50_000;
@@ -39,6 +38,7 @@ export interface ServiceCachesOptions {
   readonly store: EphemeralStore;
   readonly watch: DatabaseWatch;
   readonly log: Pick<Logger, 'warn'>;
+  readonly maxLicenses: number;
 }
 
 export function createServiceCaches({
@@ -47,6 +47,7 @@ export function createServiceCaches({
   store,
   watch,
   log,
+  maxLicenses,
 }: ServiceCachesOptions): ServiceCaches {
   const mayServe = () => watch.mayServe;
   const applications = createCache<ApplicationSnapshot | null>({

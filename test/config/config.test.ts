@@ -91,6 +91,14 @@ test('the configuration cannot be changed, at any depth', () => {
   }
 });
 
+test('CACHED_LICENSES bounds what a process keeps, and is at least one', () => {
+  expect(loadConfig({}).cachedLicenses).toBe(50_000);
+  expect(loadConfig({ CACHED_LICENSES: '1000000' }).cachedLicenses).toBe(1_000_000);
+  expect(problemsOf({ CACHED_LICENSES: '0' })).toEqual([
+    'CACHED_LICENSES must be a whole number from 1 to 100000000',
+  ]);
+});
+
 test('an empty variable counts as unset, an unknown one is none of ours', () => {
   const empty = {
     PORT: '',
