@@ -17,6 +17,12 @@ export class Ledger {
   /** The longest that a request took which needs no other server: what the machine's own noise comes to. */
   longestControl = 0;
 
+  /** What has been counted from now on. */
+  since(): (what: string) => number {
+    const before = new Map(this.counts);
+    return (what) => this.counted(what) - (before.get(what) ?? 0);
+  }
+
   count(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
@@ -47,8 +53,8 @@ export class Ledger {
   expectKept(): void {
     expect(this.violations.slice(0, 10)).toEqual([]);
     expect(this.envelopes.filter(({ accepted }) => accepted > 1)).toEqual([]);
-    // The service promises three seconds; half of one more, and what the machine took for an answer out of hand.
-    expect(this.longest.milliseconds, this.longest.what).toBeLessThan(3_500 + 2 * this.longestControl);
+    // The service promises three seconds. A request takes several turns, each of which the machine may hold up.
+    expect(this.longest.milliseconds, this.longest.what).toBeLessThan(3_500 + 4 * this.longestControl);
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 import { z } from 'zod';
 import { type ApiAnswer, ApiClient } from '../setup/api-client.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
@@ -24,6 +25,20 @@ const graphqlAnswer = z.object({
 
 /** How long one customer pauses between two requests, in milliseconds: load, and not a flood. */
 const pause = 15;
+
+/** What everybody at work sees again and again while nothing is amiss. */
+const everybodysWork = [
+  'validate by bound one: OK',
+  'validate by bound other: OK',
+  'validate by unknown: LICENSE_NOT_FOUND',
+  'validate by first use: OK',
+  'validate by banned: BANNED',
+  'mint: done',
+  'ban: done',
+  'read: done',
+  'login: done',
+  'API key: done',
+] as const;
 
 /**
  * Customers and developers at work, all at once, until it is stopped; what they see goes into a ledger.
@@ -53,10 +68,14 @@ export class Load {
   static async start(stage: Stage): Promise<Load> {
     const bound = await stage.application.mint({ amount: 8 });
     const load = new Load(stage, bound, await stage.application.mint({ amount: 400 }));
-    for (const { licenseKey } of bound) {
-      // The first binds, the second is remembered.
-      for (const _time of ['first', 'second']) await load.validate('start', licenseKey, 'device');
-    }
+    const validateAll = async () => {
+      for (const { licenseKey } of bound) await load.validate('start', licenseKey, 'device');
+    };
+    // The first binds. The service forgets what it remembers of it, once more when the database tells it of that; and
+    // then remembers it for good.
+    await validateAll();
+    await untilChangesAreHeard(stage.server);
+    await validateAll();
     load.#run();
     return load;
   }
@@ -169,7 +188,7 @@ export class Load {
     const answer = await this.ledger.timed('mint', () =>
       new ApiClient(server.baseUrl, { bearer: apiKey }).post('/api/v1/licenses/create', {
         applicationId: application.id,
-        amount: 5,
+        amount: 2,
         durationSeconds: 0,
       }),
     );
@@ -251,10 +270,13 @@ export class Load {
     this.ledger.longestControl = Math.max(this.ledger.longestControl, performance.now() - start);
   }
 
-  /** True when what needs either server is answered again. */
-  async isServed(): Promise<boolean> {
-    const code = await this.validate('recovered', `NEVER-${randomBytes(8).toString('hex')}`);
-    return code === 'LICENSE_NOT_FOUND' && (await this.mint());
+  /** Waits until each of those at work has been served anew. */
+  async untilAllAreServed(): Promise<void> {
+    const since = this.ledger.since();
+    await vi.waitFor(() => expect(everybodysWork.filter((what) => since(what) === 0)).toEqual([]), {
+      timeout: 40_000,
+      interval: 20,
+    });
   }
 
   /** Holds the state afterwards to what was acknowledged, when everything is there again. */
@@ -288,6 +310,24 @@ export class Load {
   async #expectFinally(what: string, key: string, hwid: string | undefined, expected: string) {
     const code = await this.validate('afterwards', key, hwid);
     if (code !== expected) this.ledger.violations.push(`${what} was ${code} afterwards`);
+  }
+}
+
+/** Waits until the service has asked the database what has changed, and has done with the answer: when it asks again. */
+async function untilChangesAreHeard(server: TestServer): Promise<void> {
+  const { prisma } = server.deps.services.database;
+  for (const _look of ['one', 'next']) {
+    const [now] = await prisma.$queryRaw<{ at: string }[]>`SELECT clock_timestamp()::text AS at`;
+    await vi.waitFor(
+      async () => {
+        const looks = await prisma.$queryRaw<unknown[]>`
+          SELECT pid FROM pg_stat_activity
+          WHERE query LIKE '%cache_changes%' AND query NOT LIKE '%pg_stat_activity%'
+            AND query_start > ${now?.at}::timestamptz`;
+        expect(looks).not.toEqual([]);
+      },
+      { timeout: 40_000, interval: 20 },
+    );
   }
 }
 
