@@ -5,7 +5,7 @@ import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
-import { vacuumEmbedded } from '../db/vacuum.ts';
+import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -53,14 +53,15 @@ export async function maintain({ database, clock, log, retentionDays }: Maintena
 }
 
 /** Brings together what was only noted when it was written, so that reading it stays cheap. */
-async function tidy({ pool }: Database): Promise<void> {
-  await foldLicenseCounts(pool);
-  await tidySearchIndexes(pool);
+async function tidy(database: Database): Promise<void> {
+  await foldLicenseCounts(database.pool);
+  await tidySearchIndexes(database.pool);
+  await analyzeEmbedded(database);
 }
 
 /**
  * Builds what indexes are missing now, maintains the database every six hours, and tidies counts and indexes every
- * minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
+ * minute. It renews an embedded database's statistics as often. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
  * weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
  * @returns stops it, after the turn under way
  */
