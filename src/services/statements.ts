@@ -46,8 +46,6 @@ export function runTogether<Row extends object>(
 
 async function send(ctx: ServiceContext, gathered: readonly Waiting[]): Promise<void> {
   try {
-    const [only, ...others] = gathered;
-    if (only !== undefined && others.length === 0) return only.resolve(await run(ctx, only.sql));
     const lists = gathered.map(
       ({ sql }, index) =>
         Prisma.sql`(SELECT json_agg(list) FROM (${sql}) AS list) AS ${Prisma.raw(`"${index}"`)}`,
