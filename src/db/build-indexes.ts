@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { waitForLocks } from './pool.ts';
 
-/** Advisory lock of the one instance that builds indexes. */
+/** Advisory lock of the one instance that builds these indexes. */
 const advisoryLock = 72707374;
 
 export interface WantedIndex {
@@ -11,14 +11,24 @@ export interface WantedIndex {
   readonly definition: string;
 }
 
+export interface IndexBuilding<Wanted extends { readonly name: string }> {
+  /** Advisory lock of the one instance that builds. */
+  readonly advisoryLock: number;
+  missing(client: pg.Pool | pg.ClientBase): Promise<readonly Wanted[]>;
+  build(client: pg.PoolClient, index: Wanted): Promise<void>;
+}
+
 /**
- * Builds indexes one by one without holding up those who write to their tables, which a migration cannot: it is a
- * transaction. Several instances may call it at once: one works. What a stopped process left half built is built anew.
+ * Builds what is missing, one after another, on one connection that waits for locks as long as it takes. Several
+ * instances may call it at once: one works.
  * @returns the names of the indexes that were built
  */
-export async function buildIndexes(pool: pg.Pool, wanted: readonly WantedIndex[]): Promise<string[]> {
+export async function buildMissing<Wanted extends { readonly name: string }>(
+  pool: pg.Pool,
+  { advisoryLock, missing, build }: IndexBuilding<Wanted>,
+): Promise<string[]> {
   const built: string[] = [];
-  if ((await missing(pool, wanted)).length === 0) return built;
+  if ((await missing(pool)).length === 0) return built;
   const client = await pool.connect();
   try {
     // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
@@ -27,12 +37,9 @@ export async function buildIndexes(pool: pg.Pool, wanted: readonly WantedIndex[]
     );
     if (locked.rows[0]?.locked !== true) return built;
     await client.query(waitForLocks);
-    for (const { name, table, definition } of await missing(client, wanted)) {
-      await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-      await client.query(`CREATE INDEX CONCURRENTLY ${name} ON ${table} USING ${definition}`);
-      // The planner knows nothing of an expression before it has looked at the table with the index.
-      await client.query(`ANALYZE ${table}`);
-      built.push(name);
+    for (const index of await missing(client)) {
+      await build(client, index);
+      built.push(index.name);
     }
     await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
   } finally {
@@ -41,6 +48,23 @@ export async function buildIndexes(pool: pg.Pool, wanted: readonly WantedIndex[]
   }
   return built;
 }
+
+/**
+ * Builds indexes one by one without holding up those who write to their tables, which a migration cannot: it is a
+ * transaction. Several instances may call it at once: one works. What a stopped process left half built is built anew.
+ * @returns the names of the indexes that were built
+ */
+export const buildIndexes = (pool: pg.Pool, wanted: readonly WantedIndex[]): Promise<string[]> =>
+  buildMissing(pool, {
+    advisoryLock,
+    missing: (client) => missing(client, wanted),
+    build: async (client, { name, table, definition }) => {
+      await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+      await client.query(`CREATE INDEX CONCURRENTLY ${name} ON ${table} USING ${definition}`);
+      // The planner knows nothing of an expression before it has looked at the table with the index.
+      await client.query(`ANALYZE ${table}`);
+    },
+  });
 
 async function missing(
   client: pg.Pool | pg.ClientBase,

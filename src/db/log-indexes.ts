@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { waitForLocks } from './pool.ts';
+import { buildMissing } from './build-indexes.ts';
 
 /** Advisory lock of the one instance that builds indexes. */
 const advisoryLock = 72707372;
@@ -18,33 +18,19 @@ interface MissingIndex {
  * may call it at once: one works. What a stopped process left half built is built anew.
  * @returns the names of the indexes that were built
  */
-export async function buildLogIndexes(pool: pg.Pool): Promise<string[]> {
-  const built: string[] = [];
-  if ((await missing(pool)).length === 0) return built;
-  const client = await pool.connect();
-  try {
-    // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
-    const locked = await client.query<{ locked: boolean }>(
-      `SELECT pg_try_advisory_lock(${advisoryLock}) AS locked`,
-    );
-    if (locked.rows[0]?.locked !== true) return built;
-    await client.query(waitForLocks);
-    for (const { partition, parentIndex, name, definition } of await missing(client)) {
+export const buildLogIndexes = (pool: pg.Pool): Promise<string[]> =>
+  buildMissing(pool, {
+    advisoryLock,
+    missing,
+    build: async (client, { partition, parentIndex, name, definition }) => {
       const index = client.escapeIdentifier(name);
       await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
       await client.query(
         `CREATE INDEX CONCURRENTLY ${index} ON ${client.escapeIdentifier(partition)} USING ${definition}`,
       );
       await client.query(`ALTER INDEX ${client.escapeIdentifier(parentIndex)} ATTACH PARTITION ${index}`);
-      built.push(name);
-    }
-    await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
-  } finally {
-    // Closed, not reused: the setting is its session's, and so is the lock when something failed.
-    client.release(true);
-  }
-  return built;
-}
+    },
+  });
 
 /** An index of the log that is not valid is one that some partition lacks. */
 async function missing(client: pg.Pool | pg.ClientBase): Promise<MissingIndex[]> {
