@@ -1,10 +1,10 @@
+import { drive } from '../drive.ts';
 import { figureNames, logCheck, timeLargeMint } from '../figures.ts';
 import type { Part, PartContext, PartFindings } from '../part.ts';
 import { type FilledService, startBareBeside, startFilled } from '../programs.ts';
-import { runScenarios, sortOut } from '../run.ts';
+import { sortOut } from '../run.ts';
 import type { Scenario } from '../scenario.ts';
 import { allComparisons, allNames, allScenarios } from '../scenarios/all.ts';
-import { withOutput } from '../service.ts';
 
 /** What each kind of request costs, on a database of usual size. */
 export const requests: Part = {
@@ -30,13 +30,7 @@ async function findingsOf(
   say(
     `Driving ${answered.length} scenarios, blocks of ${options.secondsPerBlock} s each, ${options.blocks} and the first ones …`,
   );
-  const measured = await runScenarios(answered, {
-    targets,
-    connections: options.connections,
-    seconds: options.secondsPerBlock,
-    blocks: options.blocks,
-    signal,
-  }).catch(withOutput(service));
+  const measured = await drive(answered, targets, service, { options, signal });
   const figures = [
     ...(await check.figures()),
     ...(isWanted({ name: figureNames.mint }) ? [await timeLargeMint(service.port, seed)] : []),

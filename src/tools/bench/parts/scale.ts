@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { clientPaths } from '../../../protocol/constants.ts';
 import { validateSuccess } from '../../../protocol/messages.ts';
 import type { ClientOptions } from '../../../sdk/index.ts';
+import { drive } from '../drive.ts';
 import { numberedLicense } from '../numbered.ts';
 import type { Figure, Part, PartContext } from '../part.ts';
 import { type FilledService, startBareBeside, startFilled } from '../programs.ts';
-import { type Measured, type Refused, runScenarios, sortOut } from '../run.ts';
+import { type Measured, type Refused, sortOut } from '../run.ts';
 import { createScaleSeeder, type ScaleSeeder } from '../scale-seed.ts';
 import type { Comparison, Scenario, Target } from '../scenario.ts';
 import { get, overview, pageOf, scenario } from '../scenarios/dashboard.ts';
 import { sealedScenario } from '../scenarios/sealed.ts';
-import { withOutput } from '../service.ts';
 import { scaleNames } from './scale-names.ts';
 
 const sizes = { service: 1_000_000, other: 1_000 } as const;
@@ -46,14 +46,7 @@ export const scale: Part = {
     const run = async (scenarios: readonly Scenario[]) => {
       const { answered, refused } = await sortOut(scenarios.filter(context.isWanted), targets);
       context.say(`Driving ${answered.length} scenarios …`);
-      const { options, signal } = context;
-      const measured = await runScenarios(answered, {
-        targets,
-        connections: options.connections,
-        seconds: options.secondsPerBlock,
-        blocks: options.blocks,
-        signal,
-      }).catch(withOutput(large.service));
+      const measured = await drive(answered, targets, large.service, context);
       return { measured, refused };
     };
     const bareClient = {

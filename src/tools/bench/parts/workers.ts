@@ -1,9 +1,9 @@
+import { drive } from '../drive.ts';
 import type { Part, PartContext } from '../part.ts';
 import { type FilledService, startFilled } from '../programs.ts';
-import { runScenarios, sortOut } from '../run.ts';
+import { sortOut } from '../run.ts';
 import type { Comparison, Scenario } from '../scenario.ts';
 import { validateScenario } from '../scenarios/validate.ts';
-import { withOutput } from '../service.ts';
 import { workersNames } from './workers-names.ts';
 
 const comparisons: readonly Comparison[] = [
@@ -35,12 +35,6 @@ async function compare(one: FilledService, two: FilledService, { options, signal
   ];
   const { answered, refused } = await sortOut(scenarios, targets);
   say('Driving one worker and two …');
-  const measured = await runScenarios(answered, {
-    targets,
-    connections: options.connections,
-    seconds: options.secondsPerBlock,
-    blocks: options.blocks,
-    signal,
-  }).catch(withOutput(two.service));
+  const measured = await drive(answered, targets, two.service, { options, signal });
   return { measured, refused, comparisons, figures: [] };
 }
