@@ -47,11 +47,9 @@ async function answer(
   }
 }
 
-function fieldsOf(c: RestContext, outcome: RateLimitOutcome): Record<string, string> {
-  const fields = {
-    'Content-Type': 'application/json',
-    ...commonFields(c.get('requestId')),
-    ...rateLimitFields(outcome),
-  };
-  return c.req.header('origin') === undefined ? fields : { ...fields, ...openFieldsFor(c) };
-}
+const fieldsOf = (c: RestContext, outcome: RateLimitOutcome): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  ...commonFields(c.get('requestId')),
+  ...rateLimitFields(outcome),
+  ...openFieldsFor(c),
+});
