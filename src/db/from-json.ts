@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { parseTimestamp } from './timestamp.ts';
+import { parseJsonTimestamp } from './timestamp.ts';
 
 /** How values that are more than JSON has are read from the texts that PostgreSQL's JSON functions make of them. */
 export type FromJson = Readonly<Record<string, (text: string) => unknown>>;
@@ -12,8 +12,7 @@ export type FromJsonOf<Row> = {
 };
 
 /** An instant, such as `2026-11-20T09:41:07.123+00:00` where the session is in UTC, as all of ours are. */
-export const instant = (text: string): Date =>
-  parseTimestamp(text.replace('T', ' ').replace('+00:00', '+00'));
+export const instant = parseJsonTimestamp;
 
 const parseBytes: (text: string) => Uint8Array<ArrayBuffer> = pg.types.getTypeParser(pg.types.builtins.BYTEA);
 

@@ -4,10 +4,12 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  GraphQLID,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLString,
   getArgumentValues,
   isLeafType,
   isListType,
@@ -52,11 +54,29 @@ export interface FieldPlan {
   readonly value: ValuePlan;
 }
 
-export type ValuePlan = { readonly isNullable: boolean } & (
-  | { readonly kind: 'leaf'; readonly type: GraphQLLeafType }
-  | { readonly kind: 'object'; readonly object: ObjectPlan }
-  | { readonly kind: 'list'; readonly item: ValuePlan }
-);
+export type ValuePlan = LeafPlan | ObjectValuePlan | ListPlan;
+
+export interface LeafPlan {
+  readonly kind: 'leaf';
+  readonly isNullable: boolean;
+  readonly type: GraphQLLeafType;
+  /** Whether a string stands for itself. */
+  readonly isText: boolean;
+}
+
+interface ObjectValuePlan {
+  readonly kind: 'object';
+  readonly isNullable: boolean;
+  readonly object: ObjectPlan;
+}
+
+interface ListPlan {
+  readonly kind: 'list';
+  readonly isNullable: boolean;
+  readonly item: ValuePlan;
+}
+
+const textTypes: ReadonlySet<GraphQLLeafType> = new Set([GraphQLString, GraphQLID]);
 
 type ParentType = GraphQLObjectType<unknown, unknown>;
 type Definition = GraphQLField<unknown, unknown>;
@@ -182,7 +202,7 @@ function createPlanner(schema: GraphQLSchema, fragments: QueryPlan['fragments'])
   const planValue = (type: GraphQLOutputType, nodes: FieldNodes, isNullable = true): ValuePlan => {
     if (isNonNullType(type)) return planValue(type.ofType, nodes, false);
     if (isListType(type)) return { kind: 'list', item: planValue(type.ofType, nodes), isNullable };
-    if (isLeafType(type)) return { kind: 'leaf', type, isNullable };
+    if (isLeafType(type)) return { kind: 'leaf', type, isNullable, isText: textTypes.has(type) };
     if (!isObjectType(type)) throw new NotPlanned();
     const selections = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return { kind: 'object', object: planObject(type, selections), isNullable };

@@ -2,11 +2,10 @@ import { getVariableValues } from '@graphql-tools/executor';
 import {
   type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLLeafType,
   type GraphQLResolveInfo,
   getArgumentValues,
 } from 'graphql/index.js';
-import type { FieldPlan, ObjectPlan, QueryPlan, ValuePlan } from './query-plan.ts';
+import type { FieldPlan, LeafPlan, ObjectPlan, QueryPlan, ValuePlan } from './query-plan.ts';
 
 type AnswerObject = Record<string, unknown>;
 type Use = ReturnType<typeof createUse>;
@@ -33,7 +32,8 @@ export async function runQueryPlan(
   ).variableValues?.coerced;
   if (variables === undefined) throw new Unanswered();
   const data = { ...plan.root.blank };
-  await fillObjects(plan.root, [rootValue], [data], createUse(plan, variables, rootValue, contextValue));
+  const use = createUse(plan, variables, rootValue, contextValue);
+  await fillObjects(plan.root, [{ source: rootValue, answer: data }], use);
   return { data };
 }
 
@@ -65,18 +65,22 @@ function createUse(
   };
 }
 
-/** Fills in the members of objects of one type, for the values that they stand for. */
-function fillObjects(
-  { fields }: ObjectPlan,
-  sources: readonly unknown[],
-  answers: readonly AnswerObject[],
-  use: Use,
-): Promise<unknown> | null {
+/** An object of the answer, and the value that it stands for. */
+interface Place {
+  readonly source: unknown;
+  readonly answer: AnswerObject;
+}
+
+/** Fills in the members of objects of one type. */
+function fillObjects({ fields }: ObjectPlan, places: readonly Place[], use: Use): Promise<unknown> | null {
   const waiting: Promise<unknown>[] = [];
-  if (sources.length === 0) return null;
+  if (places.length === 0) return null;
   try {
     for (const field of fields) {
-      const filled = fillMember(field, sources, answers, use);
+      const filled =
+        field.value.kind === 'leaf' && field.together === null
+          ? fillLeaf(field, field.value, places, use)
+          : fillMember(field, places, use);
       if (filled !== null) waiting.push(filled);
     }
   } catch (error) {
@@ -86,19 +90,40 @@ function fillObjects(
   return together(waiting);
 }
 
-function fillMember(
+/** Most fields are these: what a row holds is put where it belongs, with nothing made on the way. */
+function fillLeaf(
   field: FieldPlan,
-  sources: readonly unknown[],
-  answers: readonly AnswerObject[],
+  plan: LeafPlan,
+  places: readonly Place[],
   use: Use,
 ): Promise<unknown> | null {
-  const found = resolveAll(field, sources, use);
+  const { resolve, responseName } = field;
+  const given = use.argumentsOf(field);
+  const info = use.infoOf(field);
+  const late: Promise<unknown>[] = [];
+  try {
+    for (const { source, answer } of places) {
+      const value: unknown = resolve(source, given, use.context, info);
+      if (isPromise(value)) {
+        late.push(
+          Promise.resolve(value).then((value) => {
+            answer[responseName] = completeLeaf(plan, value);
+          }),
+        );
+      } else answer[responseName] = completeLeaf(plan, value);
+    }
+  } catch (error) {
+    ignoreFailures(late);
+    throw error;
+  }
+  return together(late);
+}
+
+function fillMember(field: FieldPlan, places: readonly Place[], use: Use): Promise<unknown> | null {
+  const found = resolveAll(field, places, use);
   const set = (values: readonly unknown[]): Promise<unknown> | null => {
     const [complete, rest] = completeAll(field.value, values, use);
-    for (let index = 0; index < answers.length; index++) {
-      const answer = answers[index];
-      if (answer !== undefined) answer[field.responseName] = complete[index];
-    }
+    for (const [index, { answer }] of places.entries()) answer[field.responseName] = complete[index];
     return rest;
   };
   return found instanceof Promise ? found.then(set) : set(found);
@@ -107,17 +132,20 @@ function fillMember(
 /** What a field resolves to for each of its parents, all of them as soon as one is late. */
 function resolveAll(
   field: FieldPlan,
-  sources: readonly unknown[],
+  places: readonly Place[],
   use: Use,
 ): Promise<readonly unknown[]> | readonly unknown[] {
   const { resolve, together, value } = field;
   const given = use.argumentsOf(field);
   const info = use.infoOf(field);
-  if (together !== null) return together.resolve(sources, given, use.context, info);
+  if (together !== null) {
+    const sources = places.map(({ source }) => source);
+    return together.resolve(sources, given, use.context, info);
+  }
   const found: unknown[] = [];
   let isLate = false;
   try {
-    for (const source of sources) {
+    for (const { source } of places) {
       const one: unknown = resolve(source, given, use.context, info);
       isLate ||= isPromise(one);
       found.push(one);
@@ -137,11 +165,16 @@ type Completed = readonly [values: readonly unknown[], rest: Promise<unknown> | 
 function completeAll(plan: ValuePlan, values: readonly unknown[], use: Use): Completed {
   switch (plan.kind) {
     case 'leaf':
-      return [values.map((value) => (isNothing(value, plan) ? null : serialize(plan.type, value))), null];
+      return [values.map((value) => completeLeaf(plan, value)), null];
     case 'object': {
-      const sources = values.filter((value) => !isNothing(value, plan));
-      const answers = sources.map(() => ({ ...plan.object.blank }));
-      return [spreadOut(values, answers), fillObjects(plan.object, sources, answers, use)];
+      const places: Place[] = [];
+      const answers = values.map((source) => {
+        if (isNothing(source, plan)) return null;
+        const answer = { ...plan.object.blank };
+        places.push({ source, answer });
+        return answer;
+      });
+      return [answers, fillObjects(plan.object, places, use)];
     }
     case 'list': {
       const lists = values.filter((value) => !isNothing(value, plan)).map(requireArray);
@@ -176,8 +209,10 @@ function isNothing(value: unknown, { isNullable }: ValuePlan): boolean {
   return true;
 }
 
-function serialize(type: GraphQLLeafType, value: unknown): unknown {
-  const serialized: unknown = type.serialize(value);
+function completeLeaf(plan: LeafPlan, value: unknown): unknown {
+  if (isNothing(value, plan)) return null;
+  if (plan.isText && typeof value === 'string') return value;
+  const serialized: unknown = plan.type.serialize(value);
   if (serialized === undefined || serialized === null) throw new Unanswered();
   return serialized;
 }

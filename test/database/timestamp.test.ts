@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { parseTimestamp } from '../../src/db/timestamp.ts';
+import { parseJsonTimestamp, parseTimestamp } from '../../src/db/timestamp.ts';
 
 const parseAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
@@ -24,16 +24,23 @@ describe('a timestamp is read as the driver reads it', () => {
     '0044-03-15 00:00:00+00 BC',
   ])('%s', (text) => {
     expect(parseTimestamp(text).getTime()).toBe(Number(parseAny(text)));
+    const json = text
+      .replace(' ', 'T')
+      .replace(/([+-]\d\d)(:\d\d)?(?= BC|$)/, (_, hours, minutes = ':00') => hours + minutes);
+    expect(parseJsonTimestamp(json).getTime()).toBe(Number(parseAny(text)));
   });
 
   test('every month, every hour and every millisecond', () => {
     for (let at = Date.UTC(2023, 0, 1); at < Date.UTC(2025, 0, 1); at += 23 * 3_600_000 + 61_001) {
       const instant = new Date(at);
-      expect(parseTimestamp(instant.toISOString().replace('T', ' ').replace('Z', '+00'))).toEqual(instant);
+      const text = instant.toISOString();
+      expect(parseTimestamp(text.replace('T', ' ').replace('Z', '+00'))).toEqual(instant);
+      expect(parseJsonTimestamp(text.replace('Z', '+00:00'))).toEqual(instant);
     }
   });
 
   test.each(['infinity', '-infinity'])('%s', (text) => {
     expect(parseTimestamp(text)).toBe(parseAny(text));
+    expect(parseJsonTimestamp(text)).toBe(parseAny(text));
   });
 });
