@@ -14,7 +14,15 @@ export interface Config {
   readonly redisUrl: string | null;
   /** The master secret as given; null when it is generated into the data directory. */
   readonly serviceSecret: string | null;
+  /** The master secret before it was rotated; what it protects is honoured, and nothing new is made with it. */
+  readonly previousSecret: string | null;
   readonly cryptoEnforce: boolean;
+  /** Whether anybody may register as a developer; if not, an operator creates them at the command line. */
+  readonly registrationOpen: boolean;
+  /** Where Prometheus reads, apart from where the service is reached; null: nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** How long an end in order may take. */
+  readonly shutdownSeconds: number;
   /** Null: the bot challenge is not checked. */
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
   /** How many reverse proxies stand in front of the service. */
@@ -85,24 +93,23 @@ const baseUrl = url('http:', 'https:')
 const origin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+const host = z
+  .string()
+  .refine((text) => text === 'localhost' || isIP(text) !== 0, 'must be an IP address or localhost');
+
+const masterSecret = z
+  .string()
+  .refine((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes (openssl rand -base64 32)');
+
 const environment = z.object({
   NODE_ENV: z.string().optional(),
   PORT: integer(0, 65_535).default(4000),
-  HOST: z
-    .string()
-    .refine((host) => host === 'localhost' || isIP(host) !== 0, 'must be an IP address or localhost')
-    .default('127.0.0.1'),
+  HOST: host.default('127.0.0.1'),
   PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url('postgresql:', 'postgres:').optional(),
   REDIS_URL: url('redis:', 'rediss:').optional(),
-  SERVICE_SECRET: z
-    .string()
-    .refine(
-      (secret) => Buffer.byteLength(secret) >= 32,
-      'must be at least 32 bytes (openssl rand -base64 32)',
-    )
-    .optional(),
+  SERVICE_SECRET: masterSecret.optional(),
   CRYPTO_ENFORCE: z.enum(['true', 'false'], 'must be true or false').default('true'),
   TURNSTILE_SECRET_KEY: z.string().optional(),
   TURNSTILE_VERIFY_URL: url('http:', 'https:').default(
@@ -127,6 +134,11 @@ const environment = z.object({
   STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
   CACHED_LICENSES: integer(1, 100_000_000).default(50_000),
   WORKERS: integer(1, 64).default(1),
+  SERVICE_SECRET_PREVIOUS: masterSecret.optional(),
+  REGISTRATION: z.enum(['open', 'closed'], 'must be open or closed').default('open'),
+  METRICS_PORT: integer(0, 65_535).optional(),
+  METRICS_HOST: host.default('127.0.0.1'),
+  SHUTDOWN_SECONDS: integer(1, 300).default(5),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
@@ -188,6 +200,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
     cachedLicenses: value.CACHED_LICENSES,
     logLevel: value.LOG_LEVEL,
+    previousSecret: value.SERVICE_SECRET_PREVIOUS ?? null,
+    registrationOpen: value.REGISTRATION === 'open',
+    metrics: value.METRICS_PORT === undefined ? null : { host: value.METRICS_HOST, port: value.METRICS_PORT },
+    shutdownSeconds: value.SHUTDOWN_SECONDS,
     workers: value.WORKERS,
     databaseConnections: connectionsFor(value.WORKERS),
   });
