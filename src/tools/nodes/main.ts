@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url';
+import { help, parseOptions } from './options.ts';
+import { type NodeReport, testOn } from './test-on.ts';
+
+/** `npm run test:nodes`: the last commit, installed and tested on every Node.js that it is for. */
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === null) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const repository = fileURLToPath(new URL('../../..', import.meta.url));
+  const reports: NodeReport[] = [];
+  for (const major of options.majors) {
+    process.stderr.write(`Node.js ${major}: installing and testing …\n`);
+    reports.push(await testOn(major, { repository, vitest: options.vitest }));
+  }
+  process.stdout.write(`\n${reports.map(({ fault }) => (fault === null ? '' : `${fault}\n\n`)).join('')}`);
+  process.stdout.write(`${rows(reports)}\n`);
+  return reports.every(({ fault }) => fault === null) ? 0 : 1;
+}
+
+/** A table in Markdown, to quote. */
+function rows(reports: readonly NodeReport[]): string {
+  const lines = reports.map(({ node, passed, failed, leftOut, seconds, fault }) => [
+    node,
+    passed,
+    failed,
+    leftOut,
+    `${Math.round(seconds)} s`,
+    fault === null ? 'yes' : 'NO',
+  ]);
+  const head = ['Node.js', 'passed', 'failed', 'left out', 'took', 'all well'];
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);
