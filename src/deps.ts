@@ -128,6 +128,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         publicUrl: config.publicUrl,
         rateLimits: config.rateLimits,
         cryptoEnforce: config.cryptoEnforce,
+        registrationOpen: config.registrationOpen,
         turnstile: config.turnstile,
       },
     };

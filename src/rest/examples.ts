@@ -322,6 +322,7 @@ const failureTexts: Readonly<Record<string, string>> = {
   ...application.responseMessages,
   VALIDATION_FAILED: 'The input is not valid: name: must not be blank',
   BOT_CHALLENGE_FAILED: 'The bot challenge was not passed.',
+  REGISTRATION_CLOSED: 'Registration is closed here. Ask whoever runs this service for an account.',
   HWID_NOT_SET: 'This license is not bound to a device.',
   LICENSE_BANNED: 'This license is banned.',
   APP_MISMATCH: 'This license belongs to another application.',

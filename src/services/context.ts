@@ -37,6 +37,8 @@ export interface ServiceSettings {
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
   /** False admits the plaintext test forms of the client protocol. */
   readonly cryptoEnforce: boolean;
+  /** Whether anybody may register as a developer. */
+  readonly registrationOpen: boolean;
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
 }
 
@@ -45,6 +47,12 @@ export interface ServiceContext {
   readonly env: ServiceEnvironment;
   readonly actor: Actor;
   readonly client: ClientOrigin;
+}
+
+/** What a change and its entry in the security log need: of a request, or of an operator's command. */
+export interface RecordingContext {
+  readonly env: Pick<ServiceEnvironment, 'database' | 'clock'>;
+  readonly client: Pick<ClientOrigin, 'ip' | 'country'>;
 }
 
 /** Where a request came from. */

@@ -75,7 +75,7 @@ const routes: readonly Route[] = [
     success: 201,
     auth: 'public',
     limit: 'auth',
-    errors: { ...invalid, EMAIL_TAKEN: 409, BOT_CHALLENGE_FAILED: 400 },
+    errors: { ...invalid, EMAIL_TAKEN: 409, BOT_CHALLENGE_FAILED: 400, REGISTRATION_CLOSED: 403 },
   },
   {
     route: 'POST /api/v1/auth/login',

@@ -111,7 +111,8 @@ builder.mutationFields((t) => ({
     ...rateLimited('auth'),
     type: LoggedInPayload,
     nullable: true,
-    description: 'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED.',
+    description:
+      'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED, REGISTRATION_CLOSED.',
     args: { input: t.arg({ type: RegisterInput, required: true, description: 'The new account.' }) },
     resolve: async (_parent, { input }, context) => {
       const granted = await register({ ctx: context.service, input: parseInput(registerInput, input) });

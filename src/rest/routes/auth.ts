@@ -29,11 +29,11 @@ const registerRoute = createRoute({
   tags,
   summary: 'Make a developer account and log in',
   description:
-    '`turnstileToken` is needed where the operator has switched the bot challenge on, and ignored elsewhere.',
+    '`turnstileToken` is needed where the operator has switched the bot challenge on, and ignored elsewhere. Where the operator has closed registration the answer is REGISTRATION_CLOSED.',
   request: { body: jsonBody(registerInput) },
   responses: {
     201: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN'),
+    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN', 'REGISTRATION_CLOSED'),
   },
 });
 

@@ -1,19 +1,15 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
-import { hashPassword } from '../../crypto/password.ts';
-import { isUniqueViolation } from '../../db/errors.ts';
-import { type DeveloperId, newId } from '../../lib/ids.ts';
+import type { DeveloperId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { developerPassword, displayName, email, text } from '../fields.ts';
-import { recordSecurityEvent } from '../security-log/record.ts';
+import { text } from '../fields.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
-import { type DeveloperView, developerSelect } from './developer-view.ts';
+import { createDeveloper } from './create-developer.ts';
+import type { DeveloperView } from './developer-view.ts';
+import { newDeveloper } from './fields.ts';
 
-export const registerInput = z.object({
-  email,
-  password: developerPassword,
-  name: displayName,
+export const registerInput = newDeveloper.extend({
   turnstileToken: text({ min: 0, max: 2048 }).optional(),
 });
 
@@ -24,8 +20,9 @@ export interface LoggedIn {
 }
 
 /**
- * Makes a developer's account and logs it in.
- * @throws {ServiceError} EMAIL_TAKEN, BOT_CHALLENGE_FAILED, UNAVAILABLE
+ * Makes a developer's account and logs it in, where registration is open. Where it is closed the refusal comes before
+ * any work, and says nothing of which addresses have an account.
+ * @throws {ServiceError} REGISTRATION_CLOSED, EMAIL_TAKEN, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
 export async function register({
   ctx,
@@ -34,37 +31,14 @@ export async function register({
   ctx: ServiceContext;
   input: z.output<typeof registerInput>;
 }): Promise<LoggedIn> {
+  if (!ctx.env.settings.registrationOpen) {
+    throw new ServiceError(
+      'REGISTRATION_CLOSED',
+      'Registration is closed here. Ask whoever runs this service for an account.',
+    );
+  }
   await verifyBotChallenge(ctx, input.turnstileToken);
-  const { database, keyring, clock } = ctx.env;
-  const id = newId() as DeveloperId;
-  const passwordHash = await hashPassword(input.password);
-  const developer = await database.prisma
-    .$transaction(async (transaction) => {
-      const created = await transaction.developer.create({
-        data: {
-          id,
-          email: input.email,
-          emailNormalized: input.email.toLowerCase(),
-          name: input.name,
-          passwordHash,
-        },
-        select: developerSelect,
-      });
-      await recordSecurityEvent(ctx, transaction, {
-        developerId: id,
-        applicationId: null,
-        event: 'developer_registered',
-      });
-      return created;
-    })
-    .catch((error: unknown) => {
-      if (isUniqueViolation(error, 'email_normalized')) {
-        throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
-      }
-      throw error;
-    });
-  return {
-    developer,
-    cookieToken: await signCookieToken(keyring, clock, { developerId: id, sessionVersion: 0 }),
-  };
+  const developer = await createDeveloper({ ctx, input });
+  const claims = { developerId: developer.id as DeveloperId, sessionVersion: 0 };
+  return { developer, cookieToken: await signCookieToken(ctx.env.keyring, ctx.env.clock, claims) };
 }

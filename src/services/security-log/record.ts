@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
-import type { ServiceContext } from '../context.ts';
+import type { RecordingContext } from '../context.ts';
 import type { SecurityLogInput } from './entry.ts';
 import { noteRecorded } from './open-transactions.ts';
 
@@ -9,7 +9,7 @@ import { noteRecorded } from './open-transactions.ts';
  * or not at all. An entry about an application needs changeInTransaction, which tells its followers.
  */
 export async function recordSecurityEvent(
-  ctx: ServiceContext,
+  ctx: RecordingContext,
   transaction: Prisma.TransactionClient,
   input: SecurityLogInput,
 ): Promise<void> {

@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import { hashPassword } from '../../crypto/password.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import { type DeveloperId, newId } from '../../lib/ids.ts';
+import type { RecordingContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { type DeveloperView, developerSelect } from './developer-view.ts';
+import type { newDeveloper } from './fields.ts';
+
+/**
+ * Makes a developer's account. Whether the caller may is the caller's to know: anybody may register while registration
+ * is open, and an operator may at any time.
+ * @throws {ServiceError} EMAIL_TAKEN
+ */
+export async function createDeveloper({
+  ctx,
+  input,
+}: {
+  ctx: RecordingContext;
+  input: z.output<typeof newDeveloper>;
+}): Promise<DeveloperView> {
+  const id = newId() as DeveloperId;
+  const passwordHash = await hashPassword(input.password);
+  return ctx.env.database.prisma
+    .$transaction(async (transaction) => {
+      const created = await transaction.developer.create({
+        data: {
+          id,
+          email: input.email,
+          emailNormalized: input.email.toLowerCase(),
+          name: input.name,
+          passwordHash,
+        },
+        select: developerSelect,
+      });
+      await recordSecurityEvent(ctx, transaction, {
+        developerId: id,
+        applicationId: null,
+        event: 'developer_registered',
+      });
+      return created;
+    })
+    .catch((error: unknown) => {
+      if (isUniqueViolation(error, 'email_normalized')) {
+        throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
+      }
+      throw error;
+    });
+}
