@@ -1,22 +1,51 @@
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import pLimit from 'p-limit';
 
 /** Argon2id (the library's default algorithm) at the cost that OWASP recommends: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
+/**
+ * How many are computed at once. They run beside the event loop, and would take its processor from it: one is left to
+ * it, and one of libuv's four threads to DNS and files.
+ */
+const atOnce = Math.min(3, Math.max(1, availableParallelism() - 1));
+/** How many may wait: some seconds' work, which a flood of logins from many addresses would be without end. */
+const mostWaiting = 64;
+const inTurn = pLimit(atOnce);
+
+/** So many passwords wait to be hashed that another one would wait for seconds. Trying again later may help. */
+export class PasswordsBusyError extends Error {
+  override readonly name = 'PasswordsBusyError';
+
+  constructor() {
+    super('Too many passwords are waiting to be hashed or verified');
+  }
+}
+
 /** A hash of no one's password, so that an unknown account costs as much time as a known one. */
 let decoy: Promise<string> | undefined;
 
-/** Argon2id in PHC string format; runs off the event loop. */
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, cost);
-}
+/**
+ * Argon2id in PHC string format; runs off the event loop.
+ * @throws {PasswordsBusyError}
+ */
+export const hashPassword = (password: string): Promise<string> => whenFree(() => hash(password, cost));
 
 /**
  * True when the password fits the hash. Without a hash it does the same work and answers false, so that response
  * times do not tell which accounts exist.
+ * @throws {PasswordsBusyError}
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  decoy ??= hashPassword('a password that nobody has');
-  const matches = await verify(passwordHash ?? (await decoy), password);
+  // Not in turn: refused once, it would be refused for ever.
+  decoy ??= hash('a password that nobody has', cost);
+  const compared = passwordHash ?? (await decoy);
+  const matches = await whenFree(() => verify(compared, password));
   return matches && passwordHash !== null;
+}
+
+async function whenFree<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (inTurn.pendingCount >= mostWaiting) throw new PasswordsBusyError();
+  return inTurn(work);
 }

@@ -1,14 +1,22 @@
+import { availableParallelism } from 'node:os';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { hashPassword, verifyPassword } from '../../src/crypto/password.ts';
+import { hashPassword, PasswordsBusyError, verifyPassword } from '../../src/crypto/password.ts';
 
-const { verify } = vi.hoisted(() => ({ verify: vi.fn<(hashed: string, password: string) => void>() }));
+const { verify, running } = vi.hoisted(() => ({
+  verify: vi.fn<(hashed: string, password: string) => void>(),
+  running: { count: 0, most: 0 },
+}));
 vi.mock('@node-rs/argon2', async (importActual) => {
   const actual = await importActual<typeof import('@node-rs/argon2')>();
   return {
     ...actual,
     verify: (hashed: string, password: string) => {
       verify(hashed, password);
-      return actual.verify(hashed, password);
+      running.count += 1;
+      running.most = Math.max(running.most, running.count);
+      return actual.verify(hashed, password).finally(() => {
+        running.count -= 1;
+      });
     },
   };
 });
@@ -55,5 +63,29 @@ describe('a password', () => {
   test('that fits the decoy opens no account', async () => {
     expect(await verifyPassword(null, 'a password that nobody has')).toBe(false);
     expect(verify).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('passwords that come all at once', () => {
+  test('leave a processor to the event loop, and those beyond the queue are refused at once', async () => {
+    const hash = await hashPassword('correct horse');
+    running.most = 0;
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 150 }, () => verifyPassword(hash, 'correct horse')),
+    );
+    const right = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value);
+    const refused = outcomes.filter(
+      (outcome) => outcome.status === 'rejected' && outcome.reason instanceof PasswordsBusyError,
+    );
+    const atOnce = Math.min(3, Math.max(1, availableParallelism() - 1));
+    expect(running.most).toBe(atOnce);
+    expect(right).toHaveLength(64 + atOnce);
+    expect(refused).toHaveLength(86 - atOnce);
+  });
+
+  test('are served again as soon as the queue has room', async () => {
+    const hash = await hashPassword('correct horse');
+    await Promise.allSettled(Array.from({ length: 150 }, () => verifyPassword(hash, 'wrong')));
+    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
   });
 });
