@@ -167,14 +167,9 @@ function parseRateLimits(text: string, context: z.RefinementCtx): Record<RateLim
  * @throws {ConfigError} naming every bad variable
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const set = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const set = setIn(env);
   const parsed = environment.safeParse(set);
-  const problems = [
-    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`),
-    ...missing(set),
-  ];
+  const problems = [...problemsOf(parsed.error), ...missing(set)];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
 
   const value = parsed.data;
@@ -208,6 +203,38 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseConnections: connectionsFor(value.WORKERS),
   });
 }
+
+/** Where the data is, and what protects it. */
+export type DataConfig = Pick<Config, 'database' | 'serviceSecret' | 'previousSecret'>;
+
+const dataEnvironment = environment.pick({
+  DATA_DIR: true,
+  DATABASE_URL: true,
+  SERVICE_SECRET: true,
+  SERVICE_SECRET_PREVIOUS: true,
+});
+
+/**
+ * Reads from the environment what says where the data is, for what works on the data alone: it asks for no secret that
+ * it does not need, and other variables may be as they are.
+ * @throws {ConfigError} naming every bad variable
+ */
+export function loadDataConfig(env: Readonly<Record<string, string | undefined>>): DataConfig {
+  const parsed = dataEnvironment.safeParse(setIn(env));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error));
+  const value = parsed.data;
+  return freeze({
+    database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
+    serviceSecret: value.SERVICE_SECRET ?? null,
+    previousSecret: value.SERVICE_SECRET_PREVIOUS ?? null,
+  });
+}
+
+const setIn = (env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+
+const problemsOf = (error: z.ZodError | undefined): string[] =>
+  (error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`);
 
 /** An even share of what all may open, within what one can use. */
 const connectionsFor = (workers: number): number =>

@@ -12,28 +12,55 @@ const advisoryLock = 72707369;
 /**
  * Brings the database up to this version's migrations, each in a transaction of its own.
  * Any number of processes may do so at once: one works, the others wait and find nothing left to do.
+ * @returns the migrations that it applied
  * @throws {DatabaseStartError} when the database is newer than the code, or a migration changed or failed
  */
 export async function migrate(
   pool: pg.Pool,
   options: { readonly log: Logger; readonly migrations?: readonly Migration[] },
-): Promise<void> {
+): Promise<Migration[]> {
   const migrations = options.migrations ?? (await readMigrations());
+  return whileNobodyMigrates(pool, (client) => applyPending(client, migrations, options.log));
+}
+
+/**
+ * Does what must not be done while the database is migrated, and keeps every service that starts on it waiting
+ * meanwhile. The connection is its own, and waits for locks as long as it takes.
+ */
+export async function whileNobodyMigrates<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
   const client = await pool.connect();
   try {
     // Another process may be at it for minutes.
     await client.query(waitForLocks);
     await client.query(`SELECT pg_advisory_lock(${advisoryLock})`);
-    const pending = pendingMigrations(migrations, await readHistory(client));
-    for (const migration of pending) {
-      await apply(client, migration);
-      options.log.info({ migration: migration.name }, 'Applied a migration');
-    }
+    const result = await work(client);
     await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
+    return result;
   } finally {
     // Closed, not reused: the setting is its session's, and so is the lock when something failed.
     client.release(true);
   }
+}
+
+/**
+ * Applies what the database lacks, each in a transaction of its own, on a connection of `whileNobodyMigrates`.
+ * @returns the migrations that it applied
+ * @throws {DatabaseStartError} as `migrate`
+ */
+export async function applyPending(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+  log: Logger,
+): Promise<Migration[]> {
+  const pending = pendingMigrations(migrations, await readHistory(client));
+  for (const migration of pending) {
+    await apply(client, migration);
+    log.info({ migration: migration.name }, 'Applied a migration');
+  }
+  return pending;
 }
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {

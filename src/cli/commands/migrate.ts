@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { loadDataConfig } from '../../config.ts';
+import type { DatabaseAddress } from '../../db/address.ts';
+import { ensureLogPartitions } from '../../db/log-partitions.ts';
+import { migrate } from '../../db/migrate.ts';
+import { pendingMigrations } from '../../db/migration-history.ts';
+import { type Migration, readMigrations } from '../../db/migrations.ts';
+import { commandLog, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
+import { readAppliedMigrations } from '../history.ts';
+import { say, type Terminal } from '../terminal.ts';
+
+export function addMigrateCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('migrate')
+    .description('bring the database up to date, as the service does when it starts')
+    .option('--dry-run', 'list the migrations that would be applied, and apply none')
+    .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
+      const { database: address } = loadDataConfig(terminal.env);
+      const migrations = await (dryRun ? findPending : applyPending)(address, terminal);
+      const where = describeAddress(address);
+      if (migrations.length === 0) say(terminal.stdout, `Nothing to do: ${where} is up to date.`);
+      else say(terminal.stdout, `${dryRun ? 'To be applied' : 'Applied'} to ${where}:`);
+      for (const { name } of migrations) say(terminal.stdout, `  ${name}`);
+    });
+}
+
+async function applyPending(address: DatabaseAddress, terminal: Terminal): Promise<readonly Migration[]> {
+  const migrations = await readMigrations();
+  // One that is made here is copied with all of them.
+  const isMade = isMissing(address);
+  const { pool, close } = await connect(address, migrations, terminal);
+  try {
+    const applied = await migrate(pool, { log: commandLog(terminal), migrations });
+    await ensureLogPartitions(pool, new Date());
+    return isMade ? migrations : applied;
+  } finally {
+    await close();
+  }
+}
+
+async function findPending(address: DatabaseAddress, terminal: Terminal): Promise<readonly Migration[]> {
+  const migrations = await readMigrations();
+  if (isMissing(address)) return migrations;
+  const { pool, close } = await connect(address, migrations, terminal);
+  try {
+    return pendingMigrations(migrations, await readAppliedMigrations(pool));
+  } finally {
+    await close();
+  }
+}
+
+const isMissing = (address: DatabaseAddress): boolean =>
+  address.kind === 'embedded' && !hasEmbeddedDatabase(address.directory);

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+import { commands } from './commands.ts';
+import { describeFailure, exitCodes } from './failure.ts';
+import { say, type Terminal } from './terminal.ts';
+
+const manifest = z.object({ version: z.string() });
+
+/** The version of this installation; the same file from `src/cli` and from `dist/cli`. */
+export async function readVersion(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  return manifest.parse(JSON.parse(text)).version;
+}
+
+const afterHelp = `
+Commands are configured by the same environment variables as the service: DATA_DIR or DATABASE_URL says which
+database is meant. They exit with 0 when done, with 1 when they failed, with 2 when they were asked wrongly.`;
+
+async function createProgram(terminal: Terminal): Promise<Command> {
+  const program = new Command('latchkey')
+    .description("Looks after a Latchkey service's database.")
+    .version(await readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this')
+    .helpCommand('help [command]', 'print what a command does')
+    .addHelpText('after', afterHelp)
+    .showHelpAfterError('Ask "latchkey --help" for what there is.')
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+    })
+    .exitOverride();
+  for (const add of commands) add(program, terminal);
+  return program;
+}
+
+/**
+ * Runs one command to its end, and says why when it fails.
+ * @param words what follows `latchkey`
+ * @returns the exit code
+ */
+export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await (await createProgram(terminal)).parseAsync(words, { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    // Commander has said what was wrong, or has printed what was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    say(terminal.stderr, terminal.signal.aborted ? 'Ended before it was done.' : describeFailure(error));
+    if (terminal.env.LOG_LEVEL === 'debug' && error instanceof Error) {
+      say(terminal.stderr, error.stack ?? '');
+    }
+    return exitCodes.failed;
+  }
+}
