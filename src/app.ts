@@ -7,7 +7,8 @@ import { newId } from './lib/ids.ts';
 import { type RestContext, type RestEnv, serviceContext } from './rest/adapter.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
-import { commonFields, setFields } from './rest/header-fields.ts';
+import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
+import { createCommonFields, setFields } from './rest/header-fields.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
@@ -31,6 +32,7 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
     country: { header: config.countryHeader, lookUp: countryOfIp },
     log: services.log,
   });
+  const commonFields = createCommonFields(config.publicUrl);
   const app = new Hono<RestEnv>();
   app.onError(answerError);
   app.notFound(answerNotFound);
@@ -52,6 +54,8 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
   app.route('/docs', docsPage());
 
   const graphql = createGraphqlHandler(services);
+  app.get('/graphql', graphiqlPage());
+  app.route('/graphql', graphiqlAssets());
   app.use(
     '/graphql',
     openToAllowedPages(config.corsOrigins),
@@ -76,7 +80,7 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
     return c.newResponse(body, new Response(null, { status, headers }));
   });
 
-  const client = createClientApp(begin);
+  const client = createClientApp(begin, commonFields);
   const clientPaths = new Set(client.routes.map(({ path }) => path));
   return {
     routes: [...app.routes, ...client.routes],

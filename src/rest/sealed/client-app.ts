@@ -3,7 +3,7 @@ import { RegExpRouter } from 'hono/router/reg-exp-router';
 import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
 import { answerError, answerNotFound } from '../errors.ts';
-import { commonFields, rateLimitFields, setFields } from '../header-fields.ts';
+import { type CommonFields, type HeaderFields, rateLimitFields, setFields } from '../header-fields.ts';
 import { openFieldsFor } from '../middleware/cors.ts';
 import { limitBody } from '../middleware/limit-body.ts';
 import { takePoint } from '../middleware/rate-limit.ts';
@@ -19,9 +19,9 @@ const goOn = async (): Promise<void> => undefined;
  * starts waits for it. No cookie means anything here, so that no origin has to be asked for.
  * @param begin notes what every handler reads of a request
  */
-export function createClientApp(begin: (c: RestContext) => void): Hono<RestEnv> {
+export function createClientApp(begin: (c: RestContext) => void, commonFields: CommonFields): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ router: new RegExpRouter() });
-  for (const route of clientRoutes) app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin));
+  for (const route of clientRoutes) app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin, commonFields));
   app.notFound(answerNotFound);
   app.onError((error, c) => {
     setFields(c, { ...commonFields(c.get('requestId')), ...openFieldsFor(c) });
@@ -34,22 +34,28 @@ async function answer(
   c: RestContext,
   route: ClientRoute,
   begin: (c: RestContext) => void,
+  commonFields: CommonFields,
 ): Promise<Response> {
   begin(c);
   await boundBody(c, goOn);
   const outcome = await takePoint(c, route.limit);
   try {
     const { status, body } = await route.answer(c);
-    return new Response(JSON.stringify(body), { status, headers: fieldsOf(c, outcome) });
+    const common = commonFields(c.get('requestId'));
+    return new Response(JSON.stringify(body), { status, headers: fieldsOf(c, common, outcome) });
   } catch (error) {
     setFields(c, rateLimitFields(outcome));
     throw error;
   }
 }
 
-const fieldsOf = (c: RestContext, outcome: RateLimitOutcome): Record<string, string> => ({
+const fieldsOf = (
+  c: RestContext,
+  common: HeaderFields,
+  outcome: RateLimitOutcome,
+): Record<string, string> => ({
   'Content-Type': 'application/json',
-  ...commonFields(c.get('requestId')),
+  ...common,
   ...rateLimitFields(outcome),
   ...openFieldsFor(c),
 });
