@@ -22,8 +22,6 @@ export function admits(accept: string, types: readonly string[]): boolean {
 export function refuseUnacceptable({ method, headers }: Request): Answer | null {
   const accept = headers.get('accept') || '*/*';
   if (method === 'OPTIONS' || admits(accept, served)) return null;
-  // A browser that comes by address gets GraphiQL.
-  if (method === 'GET' && accept.includes('text/html')) return null;
   const message =
     'Answers are application/json or application/graphql-response+json, and those of subscriptions text/event-stream. Name one in the Accept header field, or leave it out.';
   return Answer.json({ errors: [{ message, extensions: { code: 'NOT_ACCEPTABLE' } }] }, 406);

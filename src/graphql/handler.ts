@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { createYoga } from 'graphql-yoga';
 import type { ServiceEnvironment } from '../services/context.ts';
 import { refuseUnacceptable } from './accept.ts';
@@ -14,46 +13,7 @@ import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
 import { schema } from './schema.ts';
 
-const firstQuery = `# Welcome to Latchkey: your applications, their newest
-# licenses, and what happened last.
-#
-# UNAUTHENTICATED? Log in first: run this in a new
-# tab (+), without the #, and come back.
-#
-#   mutation {
-#     login(input: { email: "…", password: "…" }) {
-#       developer { name }
-#     }
-#   }
-#
-# The book at the top left explains every field.
-
-query Overview {
-  me {
-    name
-    email
-    applications(first: 5) {
-      totalCount
-      edges {
-        node {
-          id
-          name
-          status
-          licenses(first: 5) {
-            totalCount
-            edges { node { keyPrefix status } }
-          }
-          securityLog(first: 5) {
-            edges { node { createdAt event code } }
-          }
-        }
-      }
-    }
-  }
-}
-`;
-
-/** Answers GraphQL over HTTP, and GraphiQL for a browser. */
+/** Answers GraphQL over HTTP. */
 export function createGraphqlHandler(
   services: ServiceEnvironment,
 ): (request: Request, context: GraphqlContext) => Promise<Answer> {
@@ -66,8 +26,8 @@ export function createGraphqlHandler(
     multipart: false,
     batching: false,
     logging: services.log,
-    graphiql: { title: 'Latchkey', defaultQuery: firstQuery, credentials: 'same-origin' },
-    renderGraphiQL,
+    // The root application has a page of its own for browsers.
+    graphiql: false,
     maskedErrors: false,
     // Yoga makes responses, and never looks into one. Its own ReadableStream would be copied into one that throws
     // outside of any request, and ends the process, when a reader leaves an event stream.

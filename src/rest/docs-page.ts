@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { RestEnv } from './adapter.ts';
+import { pageFields } from './content-policy.ts';
+import { pageAsset } from './page-asset.ts';
 
 /** Finds the package wherever npm has put it, from `src` and from `dist` alike. */
 const packages = createRequire(import.meta.url);
@@ -16,21 +16,6 @@ const assets: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 };
-
-/** The page asks for a file with its version, so what it got may be kept for as long as a browser likes. */
-const keptForAYear = 'public, max-age=31536000, immutable';
-
-/** The page may load from here alone, and ask this service alone. Its library sets styles on elements. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /**
  * Addresses are relative, so that the page works below any path; requests go to the host that served the page, which
@@ -75,36 +60,16 @@ export function docsPage(): Hono<RestEnv> {
     const { version } = z
       .object({ version: z.string() })
       .parse(JSON.parse(await readFile(locate('package.json'), 'utf8')));
-    return c.body(page(version), 200, {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy,
-    });
+    return c.body(page(version), 200, pageFields);
   });
   docs.get('/start.js', (c) =>
     c.body(startScript, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }),
   );
   for (const [name, type] of Object.entries(assets)) {
-    let asset: Promise<Asset> | undefined;
-    docs.get(`/${name}`, async (c) => {
-      asset ??= readAsset(name);
-      const { plain, gzipped } = await asset;
-      const headers = { 'Content-Type': type, 'Cache-Control': keptForAYear, Vary: 'Accept-Encoding' };
-      return /\bgzip\b/.test(c.req.header('accept-encoding') ?? '')
-        ? c.body(gzipped, 200, { ...headers, 'Content-Encoding': 'gzip' })
-        : c.body(plain, 200, headers);
-    });
+    docs.get(
+      `/${name}`,
+      pageAsset(type, () => readFile(locate(name))),
+    );
   }
   return docs;
-}
-
-/** A file as it is sent. */
-interface Asset {
-  readonly plain: Uint8Array<ArrayBuffer>;
-  readonly gzipped: Uint8Array<ArrayBuffer>;
-}
-
-/** Read and compressed once: the library is 1.7 MB, which nobody should have compressed for him again and again. */
-async function readAsset(name: string): Promise<Asset> {
-  const file = await readFile(locate(name));
-  return { plain: new Uint8Array(file), gzipped: new Uint8Array(await promisify(gzip)(file)) };
 }

@@ -21,7 +21,8 @@ const goOn = async (): Promise<void> => undefined;
  */
 export function createClientApp(begin: (c: RestContext) => void, commonFields: CommonFields): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ router: new RegExpRouter() });
-  for (const route of clientRoutes) app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin, commonFields));
+  for (const route of clientRoutes)
+    app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin, commonFields));
   app.notFound(answerNotFound);
   app.onError((error, c) => {
     setFields(c, { ...commonFields(c.get('requestId')), ...openFieldsFor(c) });
