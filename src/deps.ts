@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import type { Config } from './config.ts';
-import { createKeyring } from './crypto/keyring.ts';
-import { loadOrCreateMasterSecret } from './crypto/master-secret.ts';
 import { createTicketSealer } from './crypto/session-ticket.ts';
 import { openDatabase } from './db/database.ts';
 import { createWatchPool } from './db/watch-pool.ts';
@@ -12,7 +9,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { openCountryDatabase } from './lib/country-database.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
-import { checkApplicationKeys } from './services/application/check-keys.ts';
+import { openKeyring } from './services/application/open-keyring.ts';
 import { createEndedSessions } from './services/auth/ended-sessions.ts';
 import { createServiceCaches } from './services/caches.ts';
 import {
@@ -71,8 +68,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     });
     closers.push(() => database.close());
     // After the database is open: its lock keeps a second process from making a second secret.
-    const keyring = createKeyring(masterSecret(config));
-    await checkApplicationKeys(database, keyring);
+    const keyring = await openKeyring(config, database.pool);
 
     const store =
       config.redisUrl === null
@@ -119,6 +115,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,
+        previousTicketSecrets: keyring.previous.map(({ ticketSecret }) => ticketSecret),
         clock,
         replayEpoch: () => store.epoch,
       }),
@@ -143,10 +140,4 @@ async function watchDatabase(config: Config, log: Logger): Promise<DatabaseWatch
   const { database, staleIfDownSeconds } = config;
   if (database.kind !== 'server') return embeddedDatabaseWatch;
   return startDatabaseWatch({ pool: createWatchPool(database.url, log), log, staleIfDownSeconds });
-}
-
-function masterSecret(config: Config): Uint8Array {
-  if (config.serviceSecret !== null) return Buffer.from(config.serviceSecret, 'utf8');
-  if (config.database.kind === 'embedded') return loadOrCreateMasterSecret(config.database.directory);
-  return randomBytes(32);
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { type Clock, unixSeconds } from '../lib/clock.ts';
@@ -45,17 +46,37 @@ export function signCookieToken(keyring: Keyring, clock: Clock, claims: CookieCl
     .sign(keyring.cookie.privateKey);
 }
 
-/** The claims of a token that we signed and that has not expired; null for anything else. */
+/**
+ * The claims of a token that we signed and that has not expired; null for anything else. One that was signed under a
+ * master secret that has been replaced since is good for as long as any can be: after that only whoever has got hold
+ * of the old secret could bring one.
+ */
 export async function readCookieToken(
   keyring: Keyring,
   clock: Clock,
   token: string,
 ): Promise<SignedCookieClaims | null> {
+  const now = clock.now();
+  const honoured = keyring.previous.filter(
+    ({ replacedAt }) => replacedAt === null || now < replacedAt + cookieLifetimeSeconds * 1000,
+  );
+  for (const { cookie } of [keyring, ...honoured]) {
+    const claims = await readSigned(cookie.publicKey, now, token);
+    if (claims !== 'not signed') return claims;
+  }
+  return null;
+}
+
+async function readSigned(
+  publicKey: KeyObject,
+  now: number,
+  token: string,
+): Promise<SignedCookieClaims | null | 'not signed'> {
   try {
-    const { payload } = await jwtVerify(token, keyring.cookie.publicKey, {
+    const { payload } = await jwtVerify(token, publicKey, {
       algorithms: ['EdDSA'],
       audience,
-      currentDate: new Date(clock.now()),
+      currentDate: new Date(now),
       requiredClaims: ['sub', 'exp'],
     });
     const claims = claimsSchema.safeParse(payload);
@@ -65,6 +86,7 @@ export async function readCookieToken(
     const tokenHash = Buffer.from(sha256(signed)).toString('hex');
     return { developerId, sessionVersion, expiresAt: exp * 1000, tokenHash };
   } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) return 'not signed';
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }

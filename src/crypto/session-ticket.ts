@@ -42,6 +42,8 @@ interface Opened {
 
 export interface TicketSealerOptions {
   readonly ticketSecret: Uint8Array;
+  /** Those of master secrets before: what was sealed under one opens until it expires. */
+  readonly previousTicketSecrets?: readonly Uint8Array[];
   readonly clock: Clock;
   /**
    * What the replay guard's memory is good for: another value means that it has forgotten nonces, so that every
@@ -55,20 +57,17 @@ export interface TicketSealerOptions {
  * first two as associated data. Each hour has a key of its own, so that random IVs under one key stay far below the
  * 2^32 of NIST SP 800-38D §8.3 however long the master secret lives.
  */
-export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketSealerOptions) {
-  const keys = new Map<string, Uint8Array>();
+export function createTicketSealer({
+  ticketSecret,
+  previousTicketSecrets = [],
+  clock,
+  replayEpoch,
+}: TicketSealerOptions) {
+  const current = createHourlyKeys(ticketSecret);
+  const all = [current, ...previousTicketSecrets.map(createHourlyKeys)];
   const opened = new LRUCache<string, Opened>({ max: mostOpened });
 
-  const ticketKey = (expiresAt: number): Uint8Array => {
-    const label = `${replayEpoch()}/${Math.floor(expiresAt / hourSeconds)}`;
-    let key = keys.get(label);
-    if (key === undefined) {
-      key = new Uint8Array(hkdfSync('sha256', ticketSecret, new Uint8Array(0), label, 32));
-      if (keys.size >= 4) keys.clear();
-      keys.set(label, key);
-    }
-    return key;
-  };
+  const labelOf = (expiresAt: number) => `${replayEpoch()}/${Math.floor(expiresAt / hourSeconds)}`;
 
   const decrypt = (sessionId: string): OpenedTicket | null => {
     const bytes = decodeBase64Url(sessionId);
@@ -82,11 +81,10 @@ export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketS
     const header = bytes.subarray(0, headerLength);
     const iv = bytes.subarray(headerLength, headerLength + ivLength);
     const ciphertext = bytes.subarray(headerLength + ivLength, -tagLength);
-    const plaintext = openAesGcm(
-      ticketKey(expiresAt),
-      { iv, ciphertext, tag: bytes.subarray(-tagLength) },
-      header,
-    );
+    const envelope = { iv, ciphertext, tag: bytes.subarray(-tagLength) };
+    const label = labelOf(expiresAt);
+    let plaintext: Uint8Array | null = null;
+    for (const keys of all) plaintext ??= openAesGcm(keys(label), envelope, header);
     if (plaintext === null) return null;
     return {
       applicationId: stringifyUuid(plaintext.subarray(0, uuidLength)) as ApplicationId,
@@ -109,7 +107,7 @@ export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketS
         session.sessionKey,
         Buffer.from(session.clientVersion, 'utf8'),
       ]);
-      const { iv, ciphertext, tag } = sealAesGcm(ticketKey(expiresAt), plaintext, header);
+      const { iv, ciphertext, tag } = sealAesGcm(current(labelOf(expiresAt)), plaintext, header);
       return encodeBase64Url(Buffer.concat([header, iv, ciphertext, tag]));
     },
 
@@ -124,6 +122,20 @@ export function createTicketSealer({ ticketSecret, clock, replayEpoch }: TicketS
       if (ticket !== null) opened.set(sessionId, { ticket, epoch });
       return ticket;
     },
+  };
+}
+
+/** Keys by their label, the latest few of them kept. */
+function createHourlyKeys(secret: Uint8Array): (label: string) => Uint8Array {
+  const keys = new Map<string, Uint8Array>();
+  return (label) => {
+    let key = keys.get(label);
+    if (key === undefined) {
+      key = new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(0), label, 32));
+      if (keys.size >= 4) keys.clear();
+      keys.set(label, key);
+    }
+    return key;
   };
 }
 

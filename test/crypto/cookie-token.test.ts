@@ -114,3 +114,32 @@ describe('a cookie token', () => {
     }
   });
 });
+
+describe('a cookie token of a secret that was replaced', () => {
+  const current = new Uint8Array(32).fill(2);
+  const rotated = (replacedAt: number | null) =>
+    createKeyring(current, [{ secret: new Uint8Array(32).fill(1), replacedAt }]);
+
+  test('is good until it expires', async () => {
+    const token = await signCookieToken(keyring, at(0), claims);
+    for (const replacedAt of [null, noon, noon + 60_000]) {
+      expect(await readCookieToken(rotated(replacedAt), at(week - 1), token)).toMatchObject(claims);
+      expect(await readCookieToken(rotated(replacedAt), at(week), token)).toBeNull();
+    }
+    expect(await readCookieToken(createKeyring(current), at(1), token)).toBeNull();
+  });
+
+  test('is good for nothing once all that could be have expired: it can only be forged', async () => {
+    const forged = await signCookieToken(keyring, at(2 * week), claims);
+    expect(await readCookieToken(rotated(noon), at(week - 1), forged)).not.toBeNull();
+    expect(await readCookieToken(rotated(noon), at(week), forged)).toBeNull();
+    expect(await readCookieToken(rotated(noon), at(2 * week + 1), forged)).toBeNull();
+    expect(await readCookieToken(rotated(null), at(2 * week + 1), forged)).toMatchObject(claims);
+  });
+
+  test('is never made', async () => {
+    const token = await signCookieToken(rotated(null), at(0), claims);
+    expect(await readCookieToken(keyring, at(1), token)).toBeNull();
+    expect(await readCookieToken(createKeyring(current), at(1), token)).toMatchObject(claims);
+  });
+});

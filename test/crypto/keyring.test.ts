@@ -5,6 +5,7 @@ import {
   openPrivateKey,
   PrivateKeyUnreadableError,
   sealPrivateKey,
+  tryPrivateKey,
 } from '../../src/crypto/sealed-private-key.ts';
 import { createSigner } from '../../src/crypto/signer.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -51,6 +52,36 @@ describe('the keyring', () => {
   });
 });
 
+describe('a keyring after a rotation', () => {
+  const [old, older] = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(3)];
+  const keyring = createKeyring(master, [
+    { secret: old, replacedAt: 5 },
+    { secret: older, replacedAt: null },
+  ]);
+  const id = newId();
+  const seed = new Uint8Array(randomBytes(32));
+
+  test.each([old, older])('opens what was encrypted under a secret before, and says so', (secret) => {
+    const sealed = sealPrivateKey(createKeyring(secret), id, seed);
+    const opened = tryPrivateKey(keyring, id, sealed);
+    expect(opened?.isCurrent).toBe(false);
+    expect(Uint8Array.from(openPrivateKey(keyring, id, sealed))).toEqual(seed);
+    expect(() => openPrivateKey(keyring, newId(), sealed)).toThrow(PrivateKeyUnreadableError);
+  });
+
+  test('encrypts under the current secret alone', () => {
+    const sealed = sealPrivateKey(keyring, id, seed);
+    expect(tryPrivateKey(keyring, id, sealed)?.isCurrent).toBe(true);
+    expect(tryPrivateKey(createKeyring(master), id, sealed)?.isCurrent).toBe(true);
+    expect(tryPrivateKey(createKeyring(old), id, sealed)).toBeNull();
+  });
+
+  test('opens nothing of a secret that was never its own', () => {
+    const sealed = sealPrivateKey(createKeyring(new Uint8Array(32).fill(4)), id, seed);
+    expect(tryPrivateKey(keyring, id, sealed)).toBeNull();
+  });
+});
+
 describe('a sealed private key', () => {
   const keyring = createKeyring(master);
   const id = newId();
@@ -82,7 +113,7 @@ describe('a sealed private key', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     const other = createKeyring(new Uint8Array(randomBytes(32)));
     expect(() => openPrivateKey(other, id, sealed)).toThrow(
-      `The private key of application ${id} cannot be opened: SERVICE_SECRET is not the one it was encrypted under.`,
+      `The private key of application ${id} cannot be opened: SERVICE_SECRET is not the one it was encrypted under. Where the secret has been changed, give the service the one before it as SERVICE_SECRET_PREVIOUS`,
     );
   });
 

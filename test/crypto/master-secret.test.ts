@@ -1,11 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadOrCreateMasterSecret, MasterSecretError } from '../../src/crypto/master-secret.ts';
+import {
+  createMasterSecret,
+  forgetPreviousSecrets,
+  givenSecrets,
+  MasterSecretError,
+  readStoredSecrets,
+  replaceMasterSecret,
+  storedSecrets,
+} from '../../src/crypto/master-secret.ts';
 
 async function freshDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-secret-'));
@@ -14,78 +22,192 @@ async function freshDirectory(): Promise<string> {
 }
 
 const fileIn = (directory: string) => join(directory, 'service-secret');
+const previousIn = (directory: string) => join(directory, 'service-secret.previous');
+const write = (path: string, text: string) => writeFile(path, text, { mode: 0o600 });
+const encoded = (byte: number, length = 32) => Buffer.alloc(length, byte).toString('base64');
+const noon = Date.parse('2026-03-01T12:00:00Z');
+const day = 86_400_000;
 
 describe('the master secret', () => {
-  test('is made on the first start: 32 random bytes, readable by the owner alone', async () => {
+  test('is 32 random bytes, readable by the owner alone', async () => {
     const [first, second] = [await freshDirectory(), await freshDirectory()];
-    const secret = loadOrCreateMasterSecret(first);
-    expect(secret).toHaveLength(32);
-    expect(loadOrCreateMasterSecret(second)).not.toEqual(secret);
+    expect(readStoredSecrets(first)).toBeNull();
+    for (const directory of [first, second]) createMasterSecret(directory);
+    const { current, previous } = readStoredSecrets(first) ?? expect.fail('there is none');
+    expect(current).toHaveLength(32);
+    expect(previous).toEqual([]);
+    expect(readStoredSecrets(second)?.current).not.toEqual(current);
     expect((await stat(fileIn(first))).mode & 0o777).toBe(0o600);
-    expect(await readFile(fileIn(first), 'utf8')).toBe(`${Buffer.from(secret).toString('base64')}\n`);
+    expect(await readFile(fileIn(first), 'utf8')).toBe(`${Buffer.from(current).toString('base64')}\n`);
     expect(await readdir(first)).toEqual(['service-secret']);
   });
 
-  test('is the same on every later start, and the file is left as it was', async () => {
+  test('is never made in the place of another', async () => {
     const directory = await freshDirectory();
-    const secret = loadOrCreateMasterSecret(directory);
-    const before = await stat(fileIn(directory));
-    expect(loadOrCreateMasterSecret(directory)).toEqual(secret);
-    expect((await stat(fileIn(directory))).ino).toBe(before.ino);
+    createMasterSecret(directory);
+    const before = readStoredSecrets(directory);
+    createMasterSecret(directory);
+    expect(readStoredSecrets(directory)).toEqual(before);
     expect(await readdir(directory)).toEqual(['service-secret']);
   });
 
   test('may have been restored without its last line end', async () => {
     const directory = await freshDirectory();
-    const secret = Buffer.alloc(32, 9);
-    await writeFile(fileIn(directory), secret.toString('base64'));
-    expect(loadOrCreateMasterSecret(directory)).toEqual(new Uint8Array(secret));
+    await write(fileIn(directory), encoded(9));
+    expect(readStoredSecrets(directory)?.current).toEqual(new Uint8Array(32).fill(9));
   });
 
   test.each([
     ['is empty', ''],
-    ['was cut', Buffer.alloc(32, 9).toString('base64').slice(0, -4)],
-    ['holds 31 bytes', Buffer.alloc(31, 9).toString('base64')],
-    ['holds 33 bytes', Buffer.alloc(33, 9).toString('base64')],
+    ['was cut', encoded(9).slice(0, -4)],
+    ['holds 31 bytes', encoded(9, 31)],
+    ['holds 33 bytes', encoded(9, 33)],
     ['holds no base64', 'this is not the secret you are looking for!'],
-    [
-      'holds two secrets',
-      `${Buffer.alloc(32, 9).toString('base64')}\n${Buffer.alloc(32, 8).toString('base64')}`,
-    ],
+    ['holds zero bytes, as after a crash of the machine', '\0'.repeat(45)],
+    ['holds two secrets', `${encoded(9)}\n${encoded(8)}`],
   ])('is refused, and not replaced, where its file %s', async (_what, content) => {
     const directory = await freshDirectory();
-    await writeFile(fileIn(directory), content);
-    expect(() => loadOrCreateMasterSecret(directory)).toThrow(MasterSecretError);
+    await write(fileIn(directory), content);
+    expect(() => readStoredSecrets(directory)).toThrow(MasterSecretError);
+    expect(() => readStoredSecrets(directory)).toThrow(/Restore it from a backup/);
+    expect(() => readStoredSecrets(directory)).toThrow(fileIn(directory));
+    expect(() => replaceMasterSecret(directory, noon)).toThrow(MasterSecretError);
+    createMasterSecret(directory);
     expect(await readFile(fileIn(directory), 'utf8')).toBe(content);
+    expect(await readdir(directory)).toEqual(['service-secret']);
   });
 
-  test('is named by its file and never quoted in the refusal', async () => {
+  test('is never quoted in a refusal', async () => {
     const directory = await freshDirectory();
-    const content = Buffer.alloc(31, 9).toString('base64');
-    await writeFile(fileIn(directory), content);
-    const load = () => loadOrCreateMasterSecret(directory);
-    expect(load).toThrow(fileIn(directory));
-    expect(load).toThrow(/Restore it from a backup/);
-    expect(load).not.toThrow(content);
+    await write(fileIn(directory), encoded(9, 31));
+    expect(() => readStoredSecrets(directory)).not.toThrow(encoded(9, 31));
   });
+
+  test.each([0o644, 0o640, 0o602, 0o610])(
+    'is refused where others may use its file: mode %o',
+    async (mode) => {
+      const directory = await freshDirectory();
+      createMasterSecret(directory);
+      await chmod(fileIn(directory), mode);
+      expect(() => readStoredSecrets(directory)).toThrow(/chmod 600 .*rotate-secret/);
+      await chmod(fileIn(directory), 0o400);
+      expect(readStoredSecrets(directory)?.current).toHaveLength(32);
+    },
+  );
 
   test('that cannot be read is an error, not another secret', async () => {
     const directory = await freshDirectory();
-    await writeFile(fileIn(directory), Buffer.alloc(32, 9).toString('base64'));
-    await chmod(fileIn(directory), 0);
-    // The superuser reads everything.
-    if (process.getuid?.() !== 0) expect(() => loadOrCreateMasterSecret(directory)).toThrow(/EACCES/);
-    expect((await stat(fileIn(directory))).size).toBe(44);
+    await mkdir(fileIn(directory), { mode: 0o700 });
+    expect(() => readStoredSecrets(directory)).toThrow(/cannot be read \(EISDIR.*has not been replaced/);
   });
 
-  test('is one for processes that start at the same time', async () => {
+  test('is missed where those before it are there', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    replaceMasterSecret(directory, noon);
+    await rm(fileIn(directory));
+    expect(() => readStoredSecrets(directory)).toThrow(/service-secret is missing.*Restore it/);
+  });
+});
+
+describe('a replaced master secret', () => {
+  test('is kept with the time, in a file for the owner alone', async () => {
+    const directory = await freshDirectory();
+    await write(fileIn(directory), encoded(9));
+    replaceMasterSecret(directory, noon);
+    const stored = readStoredSecrets(directory) ?? expect.fail('there is none');
+    expect(stored.current).not.toEqual(new Uint8Array(32).fill(9));
+    expect(stored.previous).toEqual([{ secret: new Uint8Array(32).fill(9), replacedAt: noon }]);
+    expect(await readFile(previousIn(directory), 'utf8')).toBe(`${encoded(9)} 2026-03-01T12:00:00.000Z\n`);
+    for (const path of [fileIn(directory), previousIn(directory)]) {
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+    }
+    expect((await readdir(directory)).sort()).toEqual(['service-secret', 'service-secret.previous']);
+  });
+
+  test('stays beside the next for the seven days that a cookie lives', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    const times = [0, 1, 7.5, 9];
+    for (const days of times) replaceMasterSecret(directory, noon + days * day);
+    const left = readStoredSecrets(directory)?.previous.map(({ replacedAt }) => (replacedAt - noon) / day);
+    expect(left).toEqual([9, 7.5]);
+  });
+
+  test('was not lost by whoever was killed after keeping it and before replacing it', async () => {
+    const directory = await freshDirectory();
+    await write(fileIn(directory), encoded(9));
+    await write(previousIn(directory), `${encoded(9)} ${new Date(noon).toISOString()}\n`);
+    await write(`${fileIn(directory)}.0123456789ab`, encoded(1));
+    await write(`${previousIn(directory)}.0123456789ab`, encoded(1).slice(0, 9));
+    const stored = readStoredSecrets(directory) ?? expect.fail('there is none');
+    expect(storedSecrets(stored, null).current).toEqual(new Uint8Array(32).fill(9));
+    replaceMasterSecret(directory, noon + 5);
+    expect(readStoredSecrets(directory)?.previous).toEqual([
+      { secret: new Uint8Array(32).fill(9), replacedAt: noon + 5 },
+    ]);
+    expect((await readdir(directory)).sort()).toEqual(['service-secret', 'service-secret.previous']);
+  });
+
+  test.each([
+    ['was cut', `${encoded(9)} 2026-03-01T12:00:00.000Z\n${encoded(8).slice(0, 20)}`],
+    ['has no time', `${encoded(9)}\n`],
+    ['holds something else', 'hello world\n'],
+  ])('is refused where the file %s', async (_what, content) => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    await write(previousIn(directory), content);
+    expect(() => readStoredSecrets(directory)).toThrow(/service-secret\.previous does not hold/);
+    expect(() => readStoredSecrets(directory)).not.toThrow(encoded(9).slice(0, 20));
+  });
+
+  test('is gone once it is forgotten', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    replaceMasterSecret(directory, noon);
+    forgetPreviousSecrets(directory);
+    expect(readStoredSecrets(directory)?.previous).toEqual([]);
+    expect(await readdir(directory)).toEqual(['service-secret']);
+  });
+});
+
+describe('the form of a secret', () => {
+  const bytes = new Uint8Array(32).fill(9);
+  const text = encoded(9);
+  const secretsOf = ({ current, previous }: ReturnType<typeof givenSecrets>) =>
+    [current, ...previous.map(({ secret }) => secret)].map((secret) =>
+      Buffer.from(secret).toString('latin1'),
+    );
+
+  test("in the environment is its text, and what was made in its file's is honoured", () => {
+    expect(secretsOf(givenSecrets(text, null))).toEqual([text, Buffer.from(bytes).toString('latin1')]);
+  });
+
+  test("in a file is what the text stands for, and what was made in the environment's is honoured", () => {
+    expect(secretsOf(storedSecrets({ current: bytes, previous: [] }, null))).toEqual([
+      Buffer.from(bytes).toString('latin1'),
+      text,
+    ]);
+  });
+
+  test("is one where the environment's stands for no 32 bytes", () => {
+    const words = 'a secret of at least thirty-two bytes';
+    expect(secretsOf(givenSecrets(words, null))).toEqual([words]);
+    expect(secretsOf(givenSecrets(words, words))).toEqual([words]);
+    expect(secretsOf(givenSecrets(words, `${words}!`))).toEqual([words, `${words}!`]);
+  });
+});
+
+describe('the first start', () => {
+  test('makes one secret, however many processes make it at once', async () => {
     const directory = await freshDirectory();
     const module = new URL('../../src/crypto/master-secret.ts', import.meta.url).href;
     const program = `
-      import { loadOrCreateMasterSecret } from ${JSON.stringify(module)};
+      import { createMasterSecret, readStoredSecrets } from ${JSON.stringify(module)};
       process.stdout.write('ready\\n');
       process.stdin.once('data', () => {
-        process.stdout.write(Buffer.from(loadOrCreateMasterSecret(${JSON.stringify(directory)})).toString('hex'));
+        createMasterSecret(${JSON.stringify(directory)});
+        process.stdout.write(Buffer.from(readStoredSecrets(${JSON.stringify(directory)}).current).toString('hex'));
         process.exit(0);
       });`;
     const root = fileURLToPath(new URL('../..', import.meta.url));

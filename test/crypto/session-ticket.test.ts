@@ -9,10 +9,11 @@ const applicationId = newId() as ApplicationId;
 const noon = Date.parse('2026-03-01T12:00:00Z');
 
 /** A sealer whose clock and epoch a test can turn. */
-function sealer(options: { secret?: Uint8Array; at?: number; epoch?: string } = {}) {
+function sealer(options: { secret?: Uint8Array; previous?: Uint8Array[]; at?: number; epoch?: string } = {}) {
   const state = { now: options.at ?? noon, epoch: options.epoch ?? 'epoch' };
   const tickets = createTicketSealer({
     ticketSecret: options.secret ?? new Uint8Array(32).fill(7),
+    previousTicketSecrets: options.previous ?? [],
     clock: { now: () => state.now },
     replayEpoch: () => state.epoch,
   });
@@ -171,5 +172,17 @@ describe('a session ticket', () => {
     expect(sealer({ secret }).open(ticket)).not.toBeNull();
     expect(sealer({ secret, epoch: 'another' }).open(ticket)).toBeNull();
     expect(sealer({ secret: new Uint8Array(randomBytes(32)) }).open(ticket)).toBeNull();
+  });
+
+  test('of a secret before opens until it expires, and none is sealed under it', () => {
+    const [old, current] = [new Uint8Array(randomBytes(32)), new Uint8Array(randomBytes(32))];
+    const ticket = sealer({ secret: old }).seal(session());
+    const rotated = sealer({ secret: current, previous: [old] });
+    expect(rotated.open(ticket)).toMatchObject({ applicationId });
+    expect(sealer({ secret: current, previous: [old], epoch: 'another' }).open(ticket)).toBeNull();
+    expect(sealer({ secret: old }).open(rotated.seal(session()))).toBeNull();
+    expect(sealer({ secret: current }).open(rotated.seal(session()))).not.toBeNull();
+    rotated.state.now = noon + 900_000;
+    expect(rotated.open(ticket)).toBeNull();
   });
 });

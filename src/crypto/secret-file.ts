@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A secret file cannot be used. Making another would lose what the first one protects. */
+export class MasterSecretError extends Error {
+  override readonly name = 'MasterSecretError';
+}
+
+/** Read or written by more than its owner. */
+const othersMode = 0o077;
+/** Windows has no such modes, and says 0666 of every file. */
+const hasModes = process.platform !== 'win32';
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/**
+ * The text of a file that only its owner may read; null where there is none.
+ * @throws {MasterSecretError} where it cannot be read, or others can read it
+ */
+export function readSecretFile(path: string): string | null {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      refuseOpenMode(path, fstatSync(file).mode);
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof MasterSecretError) throw error;
+    if (codeOf(error) === 'ENOENT') return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MasterSecretError(
+      `${path} cannot be read (${reason}). Let the user that this service runs as, and no other, own and read it; it ` +
+        'has not been replaced.',
+      { cause: error },
+    );
+  }
+}
+
+function refuseOpenMode(path: string, mode: number): void {
+  if (!hasModes || (mode & othersMode) === 0) return;
+  throw new MasterSecretError(
+    `${path} can be read or written by others (its mode is ${(mode & 0o777).toString(8)}). Close it with ` +
+      `"chmod 600 ${path}"; if others may have read it, run "latchkey rotate-secret" as well. On a file system that ` +
+      'keeps no modes, set SERVICE_SECRET instead.',
+  );
+}
+
+/** Puts a whole file that is on disk into a place where there is none yet. False when there is one. */
+export function createSecretFile(path: string, text: string): boolean {
+  return withDraft(path, text, (draft) => {
+    try {
+      linkSync(draft, path);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    }
+  });
+}
+
+/** Puts a whole file that is on disk in the place of another, so that a crash leaves the one or the other. */
+export function replaceSecretFile(path: string, text: string): void {
+  withDraft(path, text, (draft) => renameSync(draft, path));
+}
+
+/** Removes a file for good, where there is one. */
+export function removeSecretFile(path: string): void {
+  rmSync(path, { force: true });
+  syncDirectory(dirname(path));
+}
+
+/** Removes what a process left that was killed while it wrote: none of it was ever in use. */
+export function removeDrafts(path: string): void {
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+    if (/^[0-9a-f]{12}$/.test(rest)) rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+function withDraft<Result>(path: string, text: string, use: (draft: string) => Result): Result {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    const result = use(draft);
+    syncDirectory(dirname(path));
+    return result;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** A name in a directory outlasts a power cut once the directory has been synced. Windows does so by itself. */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
