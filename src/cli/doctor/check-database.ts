@@ -1,0 +1,163 @@
+import type { Pool } from 'pg';
+import type { Config } from '../../config.ts';
+import { partitionOf } from '../../db/log-partition.ts';
+import { pendingMigrations } from '../../db/migration-history.ts';
+import { readMigrations } from '../../db/migrations.ts';
+import { describeFailure } from '../failure.ts';
+import { readAppliedMigrations } from '../history.ts';
+import { checkClock } from './check-clock.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const { ok, warn, fail } = findingsOf('database');
+
+/** Searches find the same without them, and read more. */
+const usefulExtensions = ['btree_gin', 'pg_trgm'];
+const idleMinutes = 1;
+
+async function first<Row extends object>(pool: Pool, sql: string, values: unknown[] = []): Promise<Row> {
+  const { rows } = await pool.query<Row>(sql, values);
+  const row = rows[0];
+  if (row === undefined) throw new Error('The database answered nothing.');
+  return row;
+}
+
+/** Looks at an open database as it is found, and changes nothing. */
+export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Promise<readonly Finding[]> {
+  const { version, encoding } = await first<{ version: string; encoding: string }>(
+    pool,
+    `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
+  );
+  const { pending, isEmpty, finding } = await checkMigrations(pool);
+  return [
+    ok(`PostgreSQL ${version}`),
+    encoding === 'UTF8'
+      ? ok('Its encoding is UTF8')
+      : fail(
+          `Its encoding is ${encoding}, which cannot hold every text: make a database with ENCODING 'UTF8'.`,
+        ),
+    finding,
+    ...(kind === 'server'
+      ? [...(await checkServerClock(pool)), await checkIdle(pool), await checkExtensions(pool)]
+      : []),
+    ...(isEmpty || pending ? [] : [await checkPartitions(pool)]),
+    ...(isEmpty ? [] : [await checkIndexes(pool)]),
+  ];
+}
+
+async function checkMigrations(
+  pool: Pool,
+): Promise<{ pending: boolean; isEmpty: boolean; finding: Finding }> {
+  const applied = await readAppliedMigrations(pool);
+  if (applied.length === 0) {
+    const finding = ok('It is empty: the first start, or "latchkey migrate", makes its tables');
+    return { pending: true, isEmpty: true, finding };
+  }
+  try {
+    const pending = pendingMigrations(await readMigrations(), applied);
+    const finding =
+      pending.length === 0
+        ? ok(`All ${applied.length} migrations are applied`)
+        : warn(
+            `${pending.length} migrations are to be applied: the next start, or "latchkey migrate", does it.`,
+          );
+    return { pending: pending.length > 0, isEmpty: false, finding };
+  } catch (error) {
+    return { pending: true, isEmpty: false, finding: fail(describeFailure(error)) };
+  }
+}
+
+async function checkServerClock(pool: Pool): Promise<readonly Finding[]> {
+  let [quickest, ahead] = [Number.POSITIVE_INFINITY, 0];
+  for (let count = 0; count < 3; count += 1) {
+    const asked = performance.now();
+    const { now } = await first<{ now: string }>(
+      pool,
+      'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now',
+    );
+    const latency = performance.now() - asked;
+    if (latency >= quickest) continue;
+    quickest = latency;
+    ahead = Number(now) - (Date.now() - latency / 2);
+  }
+  return [checkClock('the PostgreSQL server', ahead, 'database')];
+}
+
+async function checkIdle(pool: Pool): Promise<Finding> {
+  const { count, seconds } = await first<{ count: number; seconds: number | null }>(
+    pool,
+    `SELECT count(*)::int AS count, max(extract(epoch FROM now() - state_change))::int AS seconds
+     FROM pg_stat_activity
+     WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+       AND state_change < now() - make_interval(mins => $1)`,
+    [idleMinutes],
+  );
+  return count === 0
+    ? ok('No transaction has been left open')
+    : warn(
+        `${count} transactions are open and idle, the oldest for ${seconds} s: they hold locks and keep old rows. See ` +
+          'pg_stat_activity for whose they are.',
+      );
+}
+
+async function checkExtensions(pool: Pool): Promise<Finding> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT extname AS name FROM pg_extension WHERE extname = ANY($1)',
+    [usefulExtensions],
+  );
+  const lacking = usefulExtensions.filter((name) => !rows.some((row) => row.name === name));
+  return lacking.length === 0
+    ? ok('It has the extensions that searches use')
+    : warn(
+        `It lacks ${lacking.join(' and ')}: searches find the same and read more. Its owner makes them with ` +
+          `"${lacking.map((name) => `CREATE EXTENSION ${name}`).join('; ')}".`,
+      );
+}
+
+async function checkPartitions(pool: Pool): Promise<Finding> {
+  const names = [0, 1].map((weeks) => partitionOf(Date.now(), weeks).name);
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS wanted (name) WHERE to_regclass(name) IS NULL',
+    [names],
+  );
+  if (rows.length > 0) {
+    return warn(
+      `The security log has no partition ${rows.map(({ name }) => name).join(' and ')}: a start makes it. If the ` +
+        'service runs, see its log for why it did not.',
+    );
+  }
+  const { stray } = await first<{ stray: boolean }>(
+    pool,
+    'SELECT EXISTS (SELECT 1 FROM security_log_default) AS stray',
+  );
+  return stray
+    ? warn('The security log has entries in its default partition: the clock of an instance was weeks ahead.')
+    : ok('The security log has its partitions, and nothing beside them');
+}
+
+async function checkIndexes(pool: Pool): Promise<Finding> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_index
+     JOIN pg_class ON pg_class.oid = indexrelid
+     WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace ORDER BY relname`,
+  );
+  return rows.length === 0
+    ? ok('Every index is whole')
+    : warn(
+        `These indexes are not whole: ${rows.map(({ name }) => name).join(', ')}. They are being built, or a build was ` +
+          'cut short; then the next start of the service builds them anew.',
+      );
+}
+
+/** Whether the server admits as many connections as an instance of this configuration may open. */
+export async function checkConnections(pool: Pool, config: Config): Promise<Finding> {
+  const { most, reserved } = await first<{ most: number; reserved: number }>(
+    pool,
+    `SELECT current_setting('max_connections')::int AS most,
+       current_setting('superuser_reserved_connections')::int AS reserved`,
+  );
+  // Beside its pool a process has one that watches the server, and one that reads what others have changed.
+  const needed = config.workers * (config.databaseConnections + 2);
+  const admitted = most - reserved;
+  const numbers = `It admits ${admitted} connections, and an instance with WORKERS=${config.workers} opens up to ${needed}`;
+  return admitted < needed ? warn(`${numbers}: raise max_connections, or lower WORKERS.`) : ok(numbers);
+}

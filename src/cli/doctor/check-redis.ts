@@ -1,0 +1,47 @@
+import { inspectRedis } from '../../ephemeral/inspect-redis.ts';
+import { checkClock } from './check-clock.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const { ok, warn, fail } = findingsOf('redis');
+
+/** `SET … NX EX` and what else is used; older ones are no longer maintained. */
+const oldestMajorVersion = 6;
+/** Every sealed request waits for two answers. */
+const slowMilliseconds = 20;
+
+/** Asks Redis whether it can be relied upon to remember a nonce for two minutes. */
+export async function checkRedis(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
+  const { address, version, maxMemory, maxMemoryPolicy, latencyMilliseconds, clockAheadMilliseconds } =
+    await inspectRedis(url, signal);
+  const latency = `${latencyMilliseconds.toFixed(1)} ms`;
+  return [
+    Number.parseInt(version, 10) < oldestMajorVersion
+      ? warn(
+          `Redis ${version} at ${address} is no longer maintained: install ${oldestMajorVersion} or newer.`,
+        )
+      : ok(`Redis ${version} at ${address}`),
+    checkMemory(maxMemory, maxMemoryPolicy),
+    latencyMilliseconds > slowMilliseconds
+      ? warn(`Redis takes ${latency} to answer, and every sealed request asks it twice: bring it nearer.`)
+      : ok(`Redis answers in ${latency}`),
+    checkClock('Redis', clockAheadMilliseconds, 'redis'),
+  ];
+}
+
+/** An evicted nonce is one that can be used again; an evicted epoch ends every session. */
+function checkMemory(maxMemory: number | null, policy: string | null): Finding {
+  if (policy === null || maxMemory === null) {
+    return warn(
+      'Redis does not say what it does when its memory is full: make sure that maxmemory-policy is noeviction. An ' +
+        'evicted nonce lets a recorded request be sent again.',
+    );
+  }
+  if (policy === 'noeviction') return ok('Redis evicts nothing (maxmemory-policy noeviction)');
+  if (maxMemory === 0) {
+    return ok(`Redis evicts nothing, as it has no maxmemory (its maxmemory-policy is ${policy})`);
+  }
+  return fail(
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}): an evicted nonce lets a recorded ` +
+      'request be sent again. Run "CONFIG SET maxmemory-policy noeviction", and set it in its configuration.',
+  );
+}

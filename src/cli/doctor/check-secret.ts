@@ -1,0 +1,95 @@
+import type { Pool } from 'pg';
+import type { DataConfig } from '../../config.ts';
+import { cookieLifetimeSeconds } from '../../crypto/cookie-token.ts';
+import { createKeyring } from '../../crypto/keyring.ts';
+import { readStoredSecrets, secretPath } from '../../crypto/master-secret.ts';
+import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { countApplicationKeys } from '../../services/application/rotate-keys.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import { weaknessOf } from './weakness.ts';
+
+const { ok, warn, fail } = findingsOf('secret');
+
+/** What can be said of the master secret without the database. */
+export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): readonly Finding[] {
+  const { database, serviceSecret, previousSecret } = config;
+  if (serviceSecret !== null) {
+    const weakness = weaknessOf(serviceSecret);
+    const findings = [
+      weakness === null
+        ? ok('SERVICE_SECRET does not look like one that can be guessed')
+        : warn(
+            `SERVICE_SECRET may be guessed: ${weakness}. Make another (openssl rand -base64 32), and rotate.`,
+          ),
+    ];
+    if (previousSecret === serviceSecret) {
+      findings.push(warn('SERVICE_SECRET_PREVIOUS is the same as SERVICE_SECRET: remove it.'));
+    }
+    return findings;
+  }
+  if (database.kind === 'memory') return [ok('It is made at each start, and kept nowhere')];
+  if (database.kind === 'server') {
+    return [fail('SERVICE_SECRET is not set, and DATABASE_URL is: set it to what the service has.')];
+  }
+  const stored = readStoredSecrets(database.directory);
+  const path = secretPath(database.directory);
+  if (stored !== null) return [ok(`${path} holds it`), ...checkReplaced(stored.previous[0]?.replacedAt)];
+  return [
+    hasDatabase
+      ? warn(`${path} is not there: if the database has been used, restore the file from a backup.`)
+      : ok('The first start makes it'),
+  ];
+}
+
+function checkReplaced(replacedAt: number | undefined): readonly Finding[] {
+  if (replacedAt === undefined) return [];
+  const when = new Date(replacedAt).toISOString().slice(0, 10);
+  if (Date.now() < replacedAt + cookieLifetimeSeconds * 1000) {
+    return [ok(`It was rotated on ${when}; session cookies of the one before are honoured for 7 days`)];
+  }
+  return [
+    warn(
+      `It was rotated on ${when}, and nothing needs the one before any more: run "latchkey rotate-secret ` +
+        '--forget-previous". Keep that one with the backups from before.',
+    ),
+  ];
+}
+
+/** Whether the secret opens what is in the database, and what still needs one before it. */
+export async function checkKeys(
+  config: DataConfig,
+  pool: Pool,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { rows } = await pool.query<{ made: boolean }>(
+    `SELECT to_regclass('applications') IS NOT NULL AS made`,
+  );
+  if (rows[0]?.made !== true) return [ok('Nothing is encrypted yet')];
+  const secrets = findMasterSecrets(config);
+  if (secrets === null) return [];
+  const keyring = createKeyring(secrets.current, secrets.previous);
+  const { current, previous, unreadable } = await countApplicationKeys(pool, keyring, { signal });
+  if (unreadable.length > 0) {
+    return [
+      fail(
+        `It does not open the private keys of ${unreadable.length} of ${current + previous + unreadable.length} ` +
+          `applications, such as ${unreadable[0]}: their customers are refused. Set SERVICE_SECRET_PREVIOUS to the ` +
+          'secret that they were encrypted under, and run "latchkey rotate-secret".',
+      ),
+    ];
+  }
+  if (previous > 0) {
+    return [
+      warn(
+        `${previous} private keys are still encrypted under a secret before it: run "latchkey rotate-secret" before ` +
+          'that one is removed.',
+      ),
+    ];
+  }
+  return [
+    ok(`It opens the private keys of all ${current} applications`),
+    ...(config.previousSecret === null
+      ? []
+      : [warn('Nothing at rest needs SERVICE_SECRET_PREVIOUS: remove it 7 days after the rotation.')]),
+  ];
+}

@@ -1,0 +1,139 @@
+import { type Config, ConfigError, type DataConfig, loadConfig, loadDataConfig } from '../../config.ts';
+import type { DatabaseAddress } from '../../db/address.ts';
+import { readMigrations } from '../../db/migrations.ts';
+import { connectServer } from '../../db/server.ts';
+import { openCountryDatabase } from '../../lib/country-database.ts';
+import { type Connections, commandLog, connect } from '../database.ts';
+import { describeFailure } from '../failure.ts';
+import type { Terminal } from '../terminal.ts';
+import { checkConnections, checkDatabase } from './check-database.ts';
+import { checkDirectory, type DirectoryState } from './check-directory.ts';
+import { checkNode } from './check-node.ts';
+import { checkProduction } from './check-production.ts';
+import { checkRedis } from './check-redis.ts';
+import { checkGivenSecret, checkKeys } from './check-secret.ts';
+import { type Finding, findingsOf, withinTime } from './finding.ts';
+
+/** How long one check may take, in seconds. Opening an embedded database, or all private keys, takes the longest. */
+const patience = { server: 10, embedded: 60, keys: 60, redis: 10 };
+
+/** Looks at everything that the service stands on, one thing after another, and changes nothing. */
+export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
+  yield* checkNode(process.versions.node);
+  const { config, data, findings } = readConfiguration(terminal.env);
+  yield* findings;
+  if (data !== null) yield* examineData(data, config, terminal);
+  if (config === null) return;
+  if (config.redisUrl !== null) yield* examineRedis(config.redisUrl);
+  if (config.geoipDatabase !== null) yield* await examineCountries(config.geoipDatabase);
+  yield* checkProduction(config);
+}
+
+interface Configuration {
+  /** Null where a variable is wrong. */
+  readonly config: Config | null;
+  /** Null where one is wrong that says where the data is. */
+  readonly data: DataConfig | null;
+  readonly findings: readonly Finding[];
+}
+
+function readConfiguration(env: Terminal['env']): Configuration {
+  const { ok, fail } = findingsOf('configuration');
+  const [config, problems] = attempt(() => loadConfig(env));
+  const [data] = attempt(() => loadDataConfig(env));
+  return {
+    config,
+    data,
+    findings:
+      problems.length === 0 ? [ok('Every variable is understood')] : problems.map((each) => fail(each)),
+  };
+}
+
+function attempt<Value>(load: () => Value): [Value | null, readonly string[]] {
+  try {
+    return [load(), []];
+  } catch (error) {
+    if (error instanceof ConfigError) return [null, error.problems];
+    throw error;
+  }
+}
+
+async function* examineData(
+  data: DataConfig,
+  config: Config | null,
+  terminal: Terminal,
+): AsyncGenerator<Finding> {
+  const { database } = data;
+  const directory: DirectoryState | null =
+    database.kind === 'embedded' ? await checkDirectory(database.directory) : null;
+  if (directory !== null) yield* directory.findings;
+  yield* await withinTime(
+    'secret',
+    patience.server,
+    async () => checkGivenSecret(data, directory?.canBeOpened ?? false),
+    describeFailure,
+  );
+  if (database.kind === 'memory') {
+    yield findingsOf('database').warn('DATA_DIR is "memory:": everything is lost when the service ends.');
+  } else if (directory === null || directory.canBeOpened) {
+    yield* examineDatabase(data, config, terminal);
+  }
+}
+
+async function* examineDatabase(
+  data: DataConfig,
+  config: Config | null,
+  terminal: Terminal,
+): AsyncGenerator<Finding> {
+  const { database } = data;
+  let open: Connections | null = null;
+  const seconds = database.kind === 'server' ? patience.server : patience.embedded;
+  yield* await withinTime(
+    'database',
+    seconds,
+    async () => {
+      open = await openForLook(database, terminal);
+      return [];
+    },
+    describeFailure,
+  );
+  // Assigned in a function, which the compiler does not follow.
+  const connections = open as Connections | null;
+  if (connections === null) return;
+  const { pool, kind, close } = connections;
+  try {
+    yield* await withinTime('database', seconds, () => checkDatabase(pool, kind), describeFailure);
+    if (config !== null && kind === 'server') {
+      const check = async () => [await checkConnections(pool, config)];
+      yield* await withinTime('database', seconds, check, describeFailure);
+    }
+    if (data.serviceSecret !== null || kind === 'embedded') {
+      const check = (signal: AbortSignal) => checkKeys(data, pool, signal);
+      yield* await withinTime('secret', patience.keys, check, describeFailure);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** A server by connections that notice when it falls silent, so that a look at it always ends. */
+async function openForLook(database: DatabaseAddress, terminal: Terminal): Promise<Connections> {
+  if (database.kind !== 'server') return connect(database, await readMigrations(), terminal);
+  return { kind: 'server', ...(await connectServer(database.url, commandLog(terminal), 2)) };
+}
+
+async function* examineRedis(url: string): AsyncGenerator<Finding> {
+  const check = (signal: AbortSignal) => checkRedis(url, signal);
+  yield* await withinTime('redis', patience.redis, check, describeFailure);
+}
+
+const examineCountries = (path: string): Promise<readonly Finding[]> =>
+  withinTime(
+    'country database',
+    patience.server,
+    async () => {
+      await openCountryDatabase(path);
+      return [findingsOf('country database').ok(`${path} can be read`)];
+    },
+    describeFailure,
+  );

@@ -1,0 +1,70 @@
+import { createConnection, failureOf, openConnection, redisAddress } from './redis-connection.ts';
+import { StoreUnavailableError } from './store.ts';
+
+/** A Redis as an operator wants to know it. */
+export interface RedisState {
+  /** Host and port. */
+  readonly address: string;
+  readonly version: string;
+  /** Bytes that it may use; 0: as many as there are. Null where it does not say. */
+  readonly maxMemory: number | null;
+  /** What it does when that is used up. Null where it does not say. */
+  readonly maxMemoryPolicy: string | null;
+  /** The quickest of some answers, in milliseconds. */
+  readonly latencyMilliseconds: number;
+  /** Its clock less ours, in milliseconds; off by half the latency at most. */
+  readonly clockAheadMilliseconds: number;
+}
+
+const tries = 5;
+
+/**
+ * Asks a Redis what it is. Nothing is written.
+ * @param signal ends it
+ * @throws {StoreUnavailableError} naming host and port, never the credentials
+ */
+export async function inspectRedis(url: string, signal: AbortSignal): Promise<RedisState> {
+  const redis = createConnection(url);
+  const address = redisAddress(url);
+  const hangUp = () => redis.disconnect();
+  signal.addEventListener('abort', hangUp);
+  try {
+    await openConnection(redis, url);
+    const facts = fieldsOf(await redis.info());
+    let [latencyMilliseconds, clockAheadMilliseconds] = [Number.POSITIVE_INFINITY, 0];
+    for (let count = 0; count < tries; count += 1) {
+      const asked = performance.now();
+      const [seconds, microseconds] = await redis.time();
+      const latency = performance.now() - asked;
+      if (latency >= latencyMilliseconds) continue;
+      latencyMilliseconds = latency;
+      clockAheadMilliseconds =
+        Number(seconds) * 1000 + Number(microseconds) / 1000 - (Date.now() - latency / 2);
+    }
+    const maxMemory = facts.get('maxmemory');
+    return {
+      address,
+      version: facts.get('redis_version') ?? 'unknown',
+      maxMemory: maxMemory === undefined ? null : Number(maxMemory),
+      maxMemoryPolicy: facts.get('maxmemory_policy') ?? null,
+      latencyMilliseconds,
+      clockAheadMilliseconds,
+    };
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error;
+    throw new StoreUnavailableError(`Redis at ${address} did not answer: ${failureOf(error)}.`);
+  } finally {
+    signal.removeEventListener('abort', hangUp);
+    redis.disconnect();
+  }
+}
+
+/** The `name:value` lines of INFO. */
+function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info.split(/\r?\n/).flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':');
+      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
+    }),
+  );
+}
