@@ -8,7 +8,7 @@ import { type RestContext, type RestEnv, serviceContext } from './rest/adapter.t
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
-import { createCommonFields, setFields } from './rest/header-fields.ts';
+import { createCommonFields, fixedFields, type HeaderFields, setFields } from './rest/header-fields.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
@@ -23,6 +23,8 @@ export interface App {
   readonly fetch: Hono<RestEnv>['fetch'];
   /** Every route that it serves. */
   readonly routes: readonly RouterRoute[];
+  /** Header fields of every answer, for those that are made before a request is one. */
+  readonly fixedFields: HeaderFields;
 }
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
@@ -84,6 +86,7 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
   const clientPaths = new Set(client.routes.map(({ path }) => path));
   return {
     routes: [...app.routes, ...client.routes],
+    fixedFields: fixedFields(config.publicUrl),
     fetch: (request, ...rest) =>
       request.method === 'POST' && clientPaths.has(getPath(request))
         ? client.fetch(request, ...rest)

@@ -1,11 +1,18 @@
 import { once } from 'node:events';
-import { Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
-import { createApp } from './app.ts';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createDeps } from './deps.ts';
 import { createDrain } from './lib/drain.ts';
+import {
+  type HttpLimits,
+  httpLimits,
+  limitConnections,
+  refusalBody,
+  unreadableRequest,
+} from './lib/http-limits.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 
 /** A service that answers requests. */
@@ -29,6 +36,8 @@ export interface ServerOptions {
   readonly log?: Logger;
   /** Called when a part that the service cannot live without has died; the process should end. */
   readonly onFatal?: (error: Error) => void;
+  /** What connections may take; what is left out is as in httpLimits. */
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /**
@@ -68,8 +77,7 @@ export async function startHandedServer(config: Config, options: ServerOptions =
 async function open(config: Config, options: ServerOptions) {
   const log = options.log ?? createLogger(config.logLevel);
   const deps = await createDeps(config, { log, onFatal: options.onFatal });
-  const server = createAdaptorServer({ fetch: createApp(deps).fetch, hostname: config.host });
-  if (!(server instanceof Server)) throw new TypeError('createAdaptorServer() gave no HTTP/1.1 server');
+  const server = createHttpServer(createApp(deps), config.host, options.limits);
   const drain = createDrain(server);
   const running: RunningServer = {
     url: config.publicUrl,
@@ -81,4 +89,22 @@ async function open(config: Config, options: ServerOptions) {
     },
   };
   return { server, running, closeDeps: deps.close };
+}
+
+/** An HTTP/1.1 server of an application, which bounds what connections take. It listens nowhere yet. */
+export function createHttpServer(app: App, hostname: string, limits: Partial<HttpLimits> = {}) {
+  const applied = { ...httpLimits, ...limits };
+  const listener = getRequestListener(app.fetch, {
+    hostname,
+    errorHandler: (error) => {
+      // The application answers its own errors.
+      if (!(error instanceof RequestError)) return new Response(null, { status: 500 });
+      // A request whose address cannot be read: its Host names none, or its path has a backslash.
+      const headers = { 'Content-Type': 'application/json', ...app.fixedFields };
+      return new Response(refusalBody(unreadableRequest), { status: 400, headers });
+    },
+  });
+  const server = createServer(applied, listener);
+  limitConnections(server, app.fixedFields, applied);
+  return server;
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import { serve } from '@hono/node-server';
 import pg from 'pg';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
+import type { HttpLimits } from '../../src/lib/http-limits.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
 import './engine-code.ts';
 
@@ -34,6 +35,8 @@ export interface TestServerOptions {
   /** Environment variables beside those of the harness. */
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: 'memory' | 'server';
+  /** What connections may take. */
+  readonly limits?: Partial<HttpLimits>;
   /** Another instance on the database server of this one, which must outlive it. */
   readonly beside?: TestServer;
 }
@@ -56,7 +59,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   );
   const config = loadConfig({ TRUST_PROXY: '1', PORT: '0', ...database.env, ...options.env });
   const deps = await createDeps(config, { clock, log });
-  const server = serve({ fetch: createApp(deps).fetch, port: 0, hostname: '127.0.0.1' });
+  const server = createHttpServer(createApp(deps), '127.0.0.1', options.limits).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -66,7 +69,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     logLines,
     databaseEnv: database.env,
     close: async () => {
-      if ('closeAllConnections' in server) server.closeAllConnections();
+      server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await deps.close();
       await database.drop();
