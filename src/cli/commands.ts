@@ -1,6 +1,18 @@
 import type { Command } from 'commander';
+import { addBackupCommand } from './commands/backup.ts';
+import { addCreateDeveloperCommand } from './commands/create-developer.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addRestoreCommand } from './commands/restore.ts';
+import { addRotateSecretCommand } from './commands/rotate-secret.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Each adds a command to the program, in the order of `latchkey --help`. */
-export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [addMigrateCommand];
+export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
+  addMigrateCommand,
+  addBackupCommand,
+  addRestoreCommand,
+  addDoctorCommand,
+  addRotateSecretCommand,
+  addCreateDeveloperCommand,
+];

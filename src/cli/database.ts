@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { DatabaseAddress } from '../db/address.ts';
 import { openEmbedded } from '../db/embedded/embedded.ts';
 import type { Migration } from '../db/migrations.ts';
+import { createPool } from '../db/pool.ts';
 import { connectServer } from '../db/server.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { CommandError } from './failure.ts';
@@ -42,7 +43,11 @@ export async function connect(
     case 'server': {
       const url = new URL(address.url);
       url.searchParams.set('application_name', applicationName);
-      return { kind: 'server', ...(await connectServer(url.href, log, 2)) };
+      // It says what is wrong with a server that cannot be used. Its pool gives up on one that is slow to answer, as
+      // a request should, and a command should not.
+      await (await connectServer(url.href, log, 1)).close();
+      const pool = createPool({ connectionString: url.href, max: 2 }, log);
+      return { kind: 'server', pool, close: () => pool.end() };
     }
     case 'embedded': {
       const { pool, close } = await openEmbedded(address.directory, {

@@ -1,17 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { Command, CommanderError } from 'commander';
-import { z } from 'zod';
 import { commands } from './commands.ts';
 import { describeFailure, exitCodes } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
-
-const manifest = z.object({ version: z.string() });
-
-/** The version of this installation; the same file from `src/cli` and from `dist/cli`. */
-export async function readVersion(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return manifest.parse(JSON.parse(text)).version;
-}
+import { readVersion } from './version.ts';
 
 const afterHelp = `
 Commands are configured by the same environment variables as the service: DATA_DIR or DATABASE_URL says which

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { CommandError } from '../failure.ts';
+import {
+  anyHeader,
+  type BackupHeader,
+  type BackupTable,
+  formatVersion,
+  headerSchema,
+  rowsIn,
+  trailerSchema,
+} from './format.ts';
+import { linesIn } from './lines.ts';
+
+/** Some rows of a table, each as PostgreSQL's JSON. */
+export interface BackupRows {
+  readonly table: BackupTable;
+  readonly rows: readonly string[];
+}
+
+/** A backup that is being read. Reading `batches` to its end proves that the file is what was written. */
+export interface OpenBackup {
+  readonly header: BackupHeader;
+  readonly batches: AsyncIterable<BackupRows>;
+}
+
+/**
+ * Opens a backup and reads its header.
+ * @throws {CommandError} here or while the batches are read, when it is no backup, truncated, altered or too new
+ */
+export async function openBackup(path: string, signal: AbortSignal): Promise<OpenBackup> {
+  const lines = linesOfFile(path, signal);
+  const first = await lines.next();
+  if (first.done === true) throw broken(path, 'it is empty');
+  const hash = createHash('sha256').update(first.value).update('\n');
+  const header = parseHeader(path, first.value);
+  return { header, batches: readBatches(path, header, lines, hash) };
+}
+
+function parseHeader(path: string, line: Buffer): BackupHeader {
+  const value = parseJson(line);
+  const any = anyHeader.safeParse(value);
+  if (!any.success) throw new CommandError(`${path} is no backup of Latchkey.`);
+  if (any.data.version > formatVersion) {
+    throw new CommandError(
+      `${path} was made by Latchkey ${any.data.service}, in a format that this version does not know. Restore it with ` +
+        'that version or a later one.',
+    );
+  }
+  const header = headerSchema.safeParse(value);
+  if (!header.success) throw broken(path, 'its first line is not as it was written');
+  return header.data;
+}
+
+const batchBytes = 512 * 1024;
+const mostRowsAtOnce = 2_000;
+
+async function* readBatches(
+  path: string,
+  header: BackupHeader,
+  lines: AsyncGenerator<Buffer>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<BackupRows> {
+  const next = async (): Promise<Buffer> => {
+    const line = await lines.next();
+    if (line.done === true) throw broken(path, 'its end is missing');
+    return line.value;
+  };
+  for (const table of header.tables) {
+    let rows: string[] = [];
+    let bytes = 0;
+    for (let left = table.rows; left > 0; left--) {
+      const line = await next();
+      hash.update(line).update('\n');
+      rows.push(line.toString('utf8'));
+      bytes += line.length;
+      if (rows.length === mostRowsAtOnce || bytes >= batchBytes || left === 1) {
+        yield { table, rows };
+        rows = [];
+        bytes = 0;
+      }
+    }
+  }
+  const trailer = trailerSchema.safeParse(parseJson(await next()));
+  if (!trailer.success || trailer.data.rows !== rowsIn(header)) {
+    throw broken(path, 'its last line is not as it was written');
+  }
+  if (trailer.data.sha256 !== hash.digest('hex')) throw broken(path, 'it has been altered');
+  if ((await lines.next()).done !== true) throw broken(path, 'something follows its end');
+}
+
+async function* linesOfFile(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  // Whoever reads from gunzip is told of a failure too.
+  pipeline(createReadStream(path), gunzip, { signal }).catch(() => undefined);
+  try {
+    yield* linesIn(gunzip);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw describeReadFailure(path, error);
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function describeReadFailure(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ENOENT') return new CommandError(`There is no file ${path}.`);
+  if (code === 'EISDIR') return new CommandError(`${path} is a directory.`);
+  if (code === 'Z_BUF_ERROR') return broken(path, 'its end is missing');
+  if (code === 'Z_DATA_ERROR') {
+    return error instanceof Error && error.message.includes('header check')
+      ? new CommandError(`${path} is no backup of Latchkey.`)
+      : broken(path, 'it has been altered');
+  }
+  return code.startsWith('Z_') || error instanceof RangeError ? broken(path, 'it has been altered') : error;
+}
+
+const broken = (path: string, how: string): CommandError =>
+  new CommandError(
+    `${path} is not a whole backup: ${how}. Nothing has been restored from it: use another one.`,
+  );
+
+function parseJson(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

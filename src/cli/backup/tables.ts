@@ -1,0 +1,25 @@
+/** What a backup holds: parents before those who refer to them, the order in which rows can be inserted. */
+export const dataTables = [
+  'developers',
+  'api_keys',
+  'applications',
+  'licenses',
+  'end_users',
+  'end_user_sessions',
+  'bans',
+  'security_log',
+] as const;
+
+/**
+ * What a backup leaves out, and a restored database has all the same: counts and search data, which triggers make anew
+ * of the rows that are inserted, and notes for instances that are running.
+ */
+export const derivedTables = [
+  'cache_changes',
+  'license_count_changes',
+  'license_counts',
+  'log_search_backlog',
+  'log_search_blocks',
+  'log_search_values',
+  'validation_counts',
+] as const;

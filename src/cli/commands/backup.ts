@@ -1,0 +1,111 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Command } from 'commander';
+import type pg from 'pg';
+import { type DataConfig, loadDataConfig } from '../../config.ts';
+import { readMigrations } from '../../db/migrations.ts';
+import { DatabaseStartError } from '../../db/start-error.ts';
+import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
+import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
+import { checkTarget, writeWhole } from '../backup/whole-file.ts';
+import { backupBytes } from '../backup/write.ts';
+import { type Connections, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
+import { CommandError } from '../failure.ts';
+import { print, startProgress } from '../progress.ts';
+import { say, type Terminal } from '../terminal.ts';
+import { readVersion } from '../version.ts';
+
+export function addBackupCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('backup')
+    .description('write the whole database to one file, which "latchkey restore" reads')
+    .argument('<file>', 'the file to write; "-" for standard output')
+    .option('-f, --force', 'replace a file that is there')
+    .addHelpText(
+      'after',
+      '\nA PostgreSQL server is backed up while the service runs; stop the service to back up an embedded database.\n' +
+        'The file holds password hashes and license hashes: keep it like the database. It does not hold the master\n' +
+        'secret (SERVICE_SECRET, or the file service-secret in DATA_DIR), without which it is of little use.',
+    )
+    .action(async (file: string, { force = false }: { force?: boolean }) => {
+      const config = loadDataConfig(terminal.env);
+      await checkOutput(file, force, terminal);
+      const { pool, close, kind } = await open(config, terminal);
+      try {
+        const header = await inSnapshot(pool, (client) => backUp(client, kind, file, terminal));
+        report(header, file, config, terminal);
+      } finally {
+        await close();
+      }
+    });
+}
+
+async function checkOutput(file: string, force: boolean, { stdout }: Terminal): Promise<void> {
+  if (file !== '-') await checkTarget(file, force);
+  else if (stdout.isTTY === true) {
+    throw new CommandError('Standard output is a terminal: name a file, or send the output to one.');
+  }
+}
+
+async function open({ database: address }: DataConfig, terminal: Terminal): Promise<Connections> {
+  if (address.kind === 'embedded' && !hasEmbeddedDatabase(address.directory)) {
+    throw new CommandError(
+      `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL as for the service.`,
+    );
+  }
+  try {
+    return await connect(address, await readMigrations(), terminal);
+  } catch (error) {
+    if (!(error instanceof DatabaseStartError) || error.problem !== 'locked') throw error;
+    throw new CommandError(
+      `${error.message.split('. ')[0]}. Stop the service, back up, and start it again; a PostgreSQL server can be ` +
+        'backed up while the service runs.',
+      { cause: error },
+    );
+  }
+}
+
+async function backUp(
+  client: pg.ClientBase,
+  source: BackupHeader['source'],
+  file: string,
+  terminal: Terminal,
+): Promise<BackupHeader> {
+  const survey = await surveySnapshot(client, await readMigrations());
+  const header: BackupHeader = {
+    format: formatName,
+    version: formatVersion,
+    service: await readVersion(),
+    source,
+    ...survey,
+  };
+  const { signal, stdout } = terminal;
+  const progress = startProgress(terminal, { title: 'Backing up', total: rowsIn(header), unit: 'rows' });
+  const write = (stream: Writable, end: boolean): Promise<void> =>
+    pipeline(backupBytes(client, header, progress.advance), createGzip(), stream, { signal, end });
+  try {
+    if (file === '-') await write(stdout, false);
+    else await writeWhole(file, (stream) => write(stream, true));
+  } finally {
+    progress.end();
+  }
+  return header;
+}
+
+function report(header: BackupHeader, file: string, config: DataConfig, terminal: Terminal): void {
+  const output = file === '-' ? terminal.stderr : terminal.stdout;
+  const { database: address, serviceSecret } = config;
+  const where = file === '-' ? 'standard output' : file;
+  say(output, `Backed up ${describeAddress(address)} to ${where}, as it was at ${header.createdAt}:`);
+  for (const { name, rows } of header.tables) say(output, `  ${name.replaceAll('_', ' ')}: ${print(rows)}`);
+  const secret =
+    address.kind === 'embedded' && serviceSecret === null
+      ? `the file service-secret in ${address.directory}`
+      : 'the value of SERVICE_SECRET';
+  say(
+    output,
+    `It does not hold the master secret: keep ${secret} as well, in another place. The private keys of`,
+  );
+  say(output, 'your applications cannot be opened without it.');
+}

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { type DataConfig, loadDataConfig } from '../../config.ts';
+import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
+import { ensureLogPartitions } from '../../db/log-partitions.ts';
+import { applyPending, migrate, whileNobodyMigrates } from '../../db/migrate.ts';
+import { type Migration, readMigrations } from '../../db/migrations.ts';
+import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { type BackupHeader, rowsIn } from '../backup/format.ts';
+import { openBackup } from '../backup/read.ts';
+import { type Connections, commandLog, connect, describeAddress } from '../database.ts';
+import { print, startProgress } from '../progress.ts';
+import { insertBackup } from '../restore/insert.ts';
+import { type Inspection, inspectBackup } from '../restore/inspect.ts';
+import { migrationsOf, refuseIfServed, refuseUnlessEmpty } from '../restore/target.ts';
+import { say, type Terminal } from '../terminal.ts';
+
+export function addRestoreCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('restore')
+    .description('put a backup into an empty database, embedded or on a server')
+    .argument('<file>', 'what "latchkey backup" wrote')
+    .addHelpText(
+      'after',
+      '\nThe service must not run meanwhile. Everything is restored or nothing: a database that was given half of a\n' +
+        'backup does not come to be. With the master secret at hand (SERVICE_SECRET, or service-secret in DATA_DIR)\n' +
+        'the backup is only restored if it is its own.',
+    )
+    .action(async (file: string) => {
+      const config = loadDataConfig(terminal.env);
+      const keyring = readKeyring(config);
+      const migrations = await readMigrations();
+      const { header, inspection } = await inspect(file, keyring, terminal);
+      const had = migrationsOf(header, migrations);
+      const connections = await connect(config.database, had, terminal);
+      try {
+        const where = describeAddress(config.database);
+        const since = await restore(connections, { file, had, migrations, where, inspection }, terminal);
+        report(header, { file, where, since, isSecretKnown: keyring !== null }, terminal);
+      } finally {
+        await connections.close();
+      }
+    });
+}
+
+/** Null where the operator has not said which the secret is: it is not needed to restore. */
+function readKeyring(config: DataConfig): Keyring | null {
+  if (config.serviceSecret === null && config.database.kind !== 'embedded') return null;
+  const secrets = findMasterSecrets(config);
+  return secrets === null ? null : createKeyring(secrets.current, secrets.previous);
+}
+
+async function inspect(
+  file: string,
+  keyring: Keyring | null,
+  terminal: Terminal,
+): Promise<{ readonly header: BackupHeader; readonly inspection: Inspection }> {
+  const backup = await openBackup(file, terminal.signal);
+  const { header } = backup;
+  const progress = startProgress(terminal, { title: 'Checking', total: rowsIn(header), unit: 'rows' });
+  try {
+    return { header, inspection: await inspectBackup(backup, keyring, progress.advance) };
+  } finally {
+    progress.end();
+  }
+}
+
+interface Restoration {
+  readonly file: string;
+  /** The migrations that had been applied where the backup was made. */
+  readonly had: readonly Migration[];
+  readonly migrations: readonly Migration[];
+  readonly where: string;
+  readonly inspection: Inspection;
+}
+
+/** @returns the migrations that came after the backup, which have been applied as well */
+async function restore(
+  { pool, kind }: Connections,
+  { file, had, migrations, where, inspection }: Restoration,
+  terminal: Terminal,
+): Promise<readonly Migration[]> {
+  const log = commandLog(terminal);
+  await refuseUnlessEmpty(pool, had, where);
+  await migrate(pool, { log, migrations: had });
+  // Else older entries would lie in the partition for what has no other, and be deleted one by one.
+  for (const week of inspection.logWeeks) await ensureLogPartitions(pool, new Date(week));
+  await ensureLogPartitions(pool, new Date());
+
+  return whileNobodyMigrates(pool, async (client) => {
+    if (kind === 'server') await refuseIfServed(client, where);
+    await refuseUnlessEmpty(client, had, where);
+    const backup = await openBackup(file, terminal.signal);
+    const progress = startProgress(terminal, {
+      title: 'Restoring',
+      total: rowsIn(backup.header),
+      unit: 'rows',
+    });
+    try {
+      await insertBackup(client, backup, { kind, signal: terminal.signal, onRows: progress.advance });
+    } finally {
+      progress.end();
+    }
+    return applyPending(client, migrations, log);
+  });
+}
+
+interface Outcome {
+  readonly file: string;
+  readonly where: string;
+  readonly since: readonly Migration[];
+  readonly isSecretKnown: boolean;
+}
+
+function report(header: BackupHeader, outcome: Outcome, { stdout }: Terminal): void {
+  const { file, where, since, isSecretKnown } = outcome;
+  say(stdout, `Restored ${file} into ${where}, as it was at ${header.createdAt}:`);
+  for (const { name, rows } of header.tables) say(stdout, `  ${name.replaceAll('_', ' ')}: ${print(rows)}`);
+  if (since.length > 0) say(stdout, `and brought it up to date: ${since.length} migrations.`);
+  if (!isSecretKnown) {
+    say(
+      stdout,
+      'The master secret is not known here, so that it was not tried: the service needs the one that the',
+    );
+    say(stdout, 'backup was made with, as SERVICE_SECRET or as the file service-secret in DATA_DIR.');
+  }
+  say(
+    stdout,
+    'What was made after that moment is gone, keys that were sold since with it; what was undone after it (a',
+  );
+  say(stdout, 'revoked API key, a ban, a changed password) is as it was. Undo again what must not be.');
+}

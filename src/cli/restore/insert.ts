@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import type { OpenBackup } from '../backup/read.ts';
+import { columnsOf, countRows } from '../backup/snapshot.ts';
+import { CommandError } from '../failure.ts';
+
+/** So many rows make a checkpoint due where nothing else does it: an embedded database keeps all of its log till then. */
+const checkpointEvery = 50_000;
+
+export interface Insertion {
+  readonly kind: 'embedded' | 'server';
+  readonly signal: AbortSignal;
+  onRows(count: number): void;
+}
+
+/**
+ * Inserts a backup in one transaction: whatever ends it early, the database is as empty as it was. Triggers make what
+ * is derived from the rows, and foreign keys hold.
+ * @param client of a database that has the backup's migrations and no data
+ * @throws {CommandError} when what is there in the end is not what the backup says
+ */
+export async function insertBackup(
+  client: pg.ClientBase,
+  { header, batches }: OpenBackup,
+  { kind, signal, onRows }: Insertion,
+): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(
+      `SELECT set_config(name, '0', true) FROM pg_settings
+       WHERE name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`,
+    );
+    for (const { name, columns } of header.tables) await refuseOtherColumns(client, name, columns);
+    let sinceCheckpoint = 0;
+    for await (const { table, rows } of batches) {
+      signal.throwIfAborted();
+      const columns = table.columns.join(', ');
+      await client.query(
+        `INSERT INTO ${table.name} (${columns}) OVERRIDING SYSTEM VALUE
+         SELECT ${columns} FROM json_populate_recordset(NULL::${table.name}, $1::json)`,
+        [`[${rows.join(',')}]`],
+      );
+      onRows(rows.length);
+      sinceCheckpoint += rows.length;
+      if (kind === 'embedded' && sinceCheckpoint >= checkpointEvery) {
+        await client.query('CHECKPOINT');
+        sinceCheckpoint = 0;
+      }
+    }
+    for (const { name, rows } of header.tables) {
+      const count = await countRows(client, name);
+      if (count !== rows) {
+        throw new CommandError(`${name} has ${count} rows and not ${rows}: nothing has been restored.`);
+      }
+      // Seen by the planner together with the rows, and not a minute later.
+      await client.query(`ANALYZE ${name}`);
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function refuseOtherColumns(
+  client: pg.ClientBase,
+  table: string,
+  columns: readonly string[],
+): Promise<void> {
+  const there = await columnsOf(client, table);
+  if (there.toSorted().join() === columns.toSorted().join()) return;
+  throw new CommandError(
+    `The backup's table ${table} has the columns ${columns.join(', ')}, and the database's has ${there.join(', ')}. ` +
+      'Nothing has been restored.',
+  );
+}

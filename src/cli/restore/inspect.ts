@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Keyring } from '../../crypto/keyring.ts';
+import { openPrivateKey, PrivateKeyUnreadableError } from '../../crypto/sealed-private-key.ts';
+import type { OpenBackup } from '../backup/read.ts';
+import { CommandError } from '../failure.ts';
+
+const logEntry = z.object({ id: z.uuid() });
+const application = z.object({ id: z.uuid(), private_key_encrypted: z.string().regex(/^\\x[0-9a-f]+$/) });
+
+/** What a backup turned out to hold. */
+export interface Inspection {
+  /** A millisecond of each week that the log has entries of, since the Unix epoch, the earliest first. */
+  readonly logWeeks: readonly number[];
+}
+
+/**
+ * Reads all of a backup, which proves that it is whole, before anything is restored from it.
+ * @param keyring null: the master secret is not known here, so that nothing is tried with it
+ * @throws {CommandError} when it is not whole, or the master secret is not its own
+ */
+export async function inspectBackup(
+  { batches }: OpenBackup,
+  keyring: Keyring | null,
+  onRows: (count: number) => void,
+): Promise<Inspection> {
+  const weeks = new Map<number, number>();
+  for await (const { table, rows } of batches) {
+    if (table.name === 'security_log') for (const row of rows) noteWeek(weeks, row);
+    if (table.name === 'applications' && keyring !== null) for (const row of rows) tryKey(keyring, row);
+    onRows(rows.length);
+  }
+  return { logWeeks: [...weeks.values()].toSorted((one, other) => one - other) };
+}
+
+const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
+/** The longest retention that there is, and some: an id of another time says nothing of when it was made. */
+const oldestWeeks = 600;
+
+/** The first 48 bits of an id are milliseconds (RFC 9562 §5.7). */
+function noteWeek(weeks: Map<number, number>, row: string): void {
+  const { id } = logEntry.parse(JSON.parse(row));
+  const milliseconds = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  const age = (Date.now() - milliseconds) / weekMilliseconds;
+  if (age < oldestWeeks && age > -1) weeks.set(Math.floor(milliseconds / weekMilliseconds), milliseconds);
+}
+
+function tryKey(keyring: Keyring, row: string): void {
+  const { id, private_key_encrypted: hex } = application.parse(JSON.parse(row));
+  try {
+    openPrivateKey(keyring, id, Buffer.from(hex.slice(2), 'hex'));
+  } catch (error) {
+    if (!(error instanceof PrivateKeyUnreadableError)) throw error;
+    throw new CommandError(
+      'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR) is not the one of this backup: ' +
+        `it does not open the private key of application ${id}. Use the secret that was kept with the backup. ` +
+        'Nothing has been restored.',
+      { cause: error },
+    );
+  }
+}
