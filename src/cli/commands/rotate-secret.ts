@@ -91,9 +91,13 @@ async function rotateStored(
 ): Promise<void> {
   // A rotation that was cut short is finished first: the next one would forget what its rows need.
   const unfinished = await rotate(keyringOf(config), pool, terminal);
+  requireDone(unfinished.left);
   if (unfinished.rotated > 0) {
-    say(terminal.stdout, 'A rotation had been cut short, and has been finished; no other secret was made.');
     tell(unfinished, terminal);
+    say(
+      terminal.stdout,
+      'A rotation had been cut short, and has been finished; no other secret was made. To make one, run this again.',
+    );
     return;
   }
   terminal.signal.throwIfAborted();
@@ -168,6 +172,14 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
 }
 
 function tell({ rotated, left }: Rotation, { stdout }: Terminal): void {
+  requireDone(left);
+  say(
+    stdout,
+    `Encrypted ${rotated} private keys anew; all ${left.current} are under the present master secret.`,
+  );
+}
+
+function requireDone(left: KeyCounts): void {
   requireReadable(left);
   if (left.previous > 0) {
     throw new CommandError(
@@ -175,10 +187,6 @@ function tell({ rotated, left }: Rotation, { stdout }: Terminal): void {
         'makes applications under it. Give every instance the new SERVICE_SECRET, and run this again.',
     );
   }
-  say(
-    stdout,
-    `Encrypted ${rotated} private keys anew; all ${left.current} are under the present master secret.`,
-  );
 }
 
 function requireReadable({ unreadable }: KeyCounts): void {
