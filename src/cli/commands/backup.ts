@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
 import { readMigrations } from '../../db/migrations.ts';
-import { DatabaseStartError } from '../../db/start-error.ts';
+import { adviseOnLock } from '../advise-on-lock.ts';
 import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
 import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
 import { checkTarget, writeWhole } from '../backup/whole-file.ts';
@@ -54,16 +54,8 @@ async function open({ database: address }: DataConfig, terminal: Terminal): Prom
       `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL as for the service.`,
     );
   }
-  try {
-    return await connect(address, await readMigrations(), terminal);
-  } catch (error) {
-    if (!(error instanceof DatabaseStartError) || error.problem !== 'locked') throw error;
-    throw new CommandError(
-      `${error.message.split('. ')[0]}. Stop the service, back up, and start it again; a PostgreSQL server can be ` +
-        'backed up while the service runs.',
-      { cause: error },
-    );
-  }
+  const migrations = await readMigrations();
+  return adviseOnLock('back up', () => connect(address, migrations, terminal));
 }
 
 async function backUp(

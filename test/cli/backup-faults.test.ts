@@ -1,0 +1,81 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { serverUrl, silent } from '../setup/database.ts';
+import { startCommand } from './command-process.ts';
+import { type After, freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
+
+/** The built command line as a process: what is left where it is killed, and where the disk is full. */
+describe.skipIf(serverUrl === null)('a process that', () => {
+  let source: string;
+  let file: string;
+  let directory: string;
+  const undo: (() => Promise<void>)[] = [];
+  const after: After = (each) => void undo.push(each);
+  afterAll(async () => {
+    for (const each of undo) await each();
+  });
+  beforeAll(async () => {
+    source = await freshServerDatabase(after);
+    await succeed(['migrate'], { DATABASE_URL: source });
+    await query(source, seed(20_000));
+    directory = await freshDirectory(after);
+    file = join(directory, 'a.backup');
+    await succeed(['backup', file], { DATABASE_URL: source });
+  });
+
+  test('has no room left for a backup says so, and leaves nothing', async () => {
+    const target = join(await freshDirectory(), 'b.backup');
+    const run = await startCommand(['backup', target], { DATABASE_URL: source }, 128).ended;
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/EFBIG.*larger than this process may write/s);
+    expect(await readdir(join(target, '..'))).toEqual([]);
+  });
+
+  test('has no room left for an embedded database says so, and can restore when it has', async () => {
+    const env = { DATA_DIR: join(await freshDirectory(), 'data') };
+    const run = await startCommand(['restore', file], env, 2_048).ended;
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/EFBIG/);
+    await succeed(['restore', file], env);
+  });
+
+  test('is killed while it restores into a server leaves an empty database', async () => {
+    const url = await freshServerDatabase();
+    const { child, ended } = startCommand(['restore', file], { DATABASE_URL: url });
+    const size = `SELECT coalesce(pg_relation_size(to_regclass('licenses')), 0) AS size`;
+    await expect
+      .poll(async () => Number((await query(url, size))[0]?.size), { timeout: 60_000, interval: 5 })
+      .toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    expect(await ended).toMatchObject({ code: null, stdout: '' });
+    // A service that starts on it has nothing of the backup, and not half of it.
+    const service = await openDatabase({ kind: 'server', url }, { log: silent });
+    expect(await service.prisma.developer.count()).toBe(0);
+    await service.close();
+    await succeed(['restore', file], { DATABASE_URL: url });
+    expect(await query(url, 'SELECT count(*) FROM licenses')).toEqual([{ count: '20000' }]);
+  });
+
+  test('is killed while it restores into a directory leaves an empty database', async () => {
+    const env = { DATA_DIR: join(await freshDirectory(), 'data') };
+    const { child, ended } = startCommand(['restore', file], env);
+    await expect
+      .poll(() => readdir(env.DATA_DIR).catch(() => []), { timeout: 60_000, interval: 5 })
+      .toContain('postgres');
+    child.kill('SIGKILL');
+    await ended;
+    const service = await openDatabase({ kind: 'embedded', directory: env.DATA_DIR }, { log: silent });
+    expect(await service.prisma.developer.count()).toBe(0);
+    await service.close();
+    await succeed(['restore', file], env);
+  });
+
+  test('writes to a pipe writes what it writes to a file', async () => {
+    const run = await startCommand(['backup', '-'], { DATABASE_URL: source }).ended;
+    expect(run.code).toBe(0);
+    expect(run.stdout.length).toBeGreaterThan(1_000);
+    expect(run.stderr).toMatch(/Backed up .* to standard output/);
+  });
+});

@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { root } from '../setup/process.ts';
+import type { CommandRun } from './run-command.ts';
+
+/** The built command line in a process of its own, as an operator runs it. */
+export interface CommandProcess {
+  readonly child: ChildProcess;
+  /** When it has ended; the code is null where a signal ended it. */
+  readonly ended: Promise<Omit<CommandRun, 'code'> & { readonly code: number | null }>;
+}
+
+/** @param limit of the files that it may write, in the blocks of `ulimit -f`, of 512 bytes */
+export function startCommand(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  limit: number | 'unlimited' = 'unlimited',
+): CommandProcess {
+  const script = `ulimit -f ${limit} && exec "$@"`;
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, 'dist/cli/main.js', ...words], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout, stderr }));
+  return { child, ended };
+}

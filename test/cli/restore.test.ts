@@ -1,0 +1,183 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { readMigrations } from '../../src/db/migrations.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { serverUrl, silent } from '../setup/database.ts';
+import { type After, freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
+import { runCommand } from './run-command.ts';
+
+const content = (file: Buffer): string[] =>
+  gunzipSync(file).toString('utf8').split('\n').slice(1, -2).toSorted();
+
+describe.skipIf(serverUrl === null)('a backup of a server', () => {
+  let backup: Buffer;
+  const undo: (() => Promise<void>)[] = [];
+  const after: After = (each) => void undo.push(each);
+  afterAll(async () => {
+    for (const each of undo) await each();
+  });
+  beforeAll(async () => {
+    const url = await freshServerDatabase(after);
+    await succeed(['migrate'], { DATABASE_URL: url });
+    await query(url, seed(5_000));
+    const file = join(await freshDirectory(after), 'a.backup');
+    await succeed(['backup', file], { DATABASE_URL: url });
+    backup = await readFile(file);
+  });
+
+  async function written(bytes: Buffer | string): Promise<string> {
+    const file = join(await freshDirectory(), 'a.backup');
+    await writeFile(file, bytes);
+    return file;
+  }
+
+  test('restores to what it was, on a server and embedded, to the last digit', async () => {
+    const file = await written(backup);
+    const url = await freshServerDatabase();
+    const directory = await freshDirectory();
+    for (const env of [{ DATABASE_URL: url }, { DATA_DIR: join(directory, 'data') }]) {
+      await succeed(['restore', file], env);
+      const again = join(await freshDirectory(), 'again.backup');
+      await succeed(['backup', again], env);
+      expect(content(await readFile(again))).toEqual(content(backup));
+    }
+    const [row] = await query(
+      url,
+      `SELECT (SELECT sum(change) FROM license_count_changes) AS licenses,
+         (SELECT sum(count) FROM validation_counts) AS validations,
+         (SELECT count(*) FROM security_log_default) AS unplaced,
+         (SELECT count(*) FROM license_counts) AS twice,
+         (SELECT response_messages ->> 'number' FROM applications) AS number,
+         (SELECT count(*) FROM licenses WHERE expires_at = 'infinity') AS endless`,
+    );
+    expect(row).toEqual({
+      licenses: '5000',
+      validations: '5000',
+      unplaced: '0',
+      twice: '0',
+      number: '12345678901234567890.10',
+      endless: '1',
+    });
+  });
+
+  const end = (bytes: Buffer): number => bytes.length;
+  const repacked = (change: (text: string) => string): Buffer =>
+    gzipSync(change(gunzipSync(backup).toString('utf8')));
+
+  test.each<[string, () => Buffer | string, RegExp]>([
+    ['truncated', () => backup.subarray(0, end(backup) / 2), /not a whole backup: its end is missing/],
+    ['without its last byte', () => backup.subarray(0, -1), /not a whole backup: its end is missing/],
+    [
+      'with a flipped bit',
+      () => {
+        const bytes = Buffer.from(backup);
+        const at = Math.floor(end(bytes) / 2);
+        bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+        return bytes;
+      },
+      /not a whole backup: (it has been altered|its end is missing)/,
+    ],
+    ['altered by hand', () => repacked((text) => text.replace('"OK"', '"KO"')), /it has been altered/],
+    ['with a line less', () => repacked((text) => text.replace(/\n{"id".*/, '')), /not as it was written/],
+    ['with more at its end', () => repacked((text) => `${text}{}\n`), /something follows its end/],
+    [
+      'of a newer format',
+      () => repacked((text) => text.replace('"version":1', '"version":2')),
+      /in a format/,
+    ],
+    [
+      'of a newer database',
+      () => repacked((text) => text.replace(/"2026[^"]*_create_bans"/, '"20990101000000_later"')),
+      /has the migration "20990101000000_later", which this version does not know/,
+    ],
+    [
+      'of a changed migration',
+      () => repacked((text) => text.replace(/"checksum":"..../, '"checksum":"0000')),
+      /with other contents than this version has/,
+    ],
+    ['that is none', () => 'not even gzip', /is no backup of Latchkey/],
+    ['that is another file', () => gzipSync('{"format":"other"}\n'), /is no backup of Latchkey/],
+    ['that is empty', () => gzipSync(''), /it is empty/],
+  ])('%s is refused before anything is made', async (_what, bytes, reason) => {
+    const url = await freshServerDatabase();
+    const run = await runCommand(['restore', await written(bytes())], { DATABASE_URL: url });
+    expect(run.stderr).toMatch(reason);
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(
+      await query(url, `SELECT FROM pg_class WHERE relname IN ('developers', '_prisma_migrations')`),
+    ).toEqual([]);
+  });
+
+  test('is not restored under another master secret', async () => {
+    const url = await freshServerDatabase();
+    const env = { DATABASE_URL: url, SERVICE_SECRET: 'another secret of at least 32 bytes' };
+    const run = await runCommand(['restore', await written(backup)], env);
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/master secret here .* is not the one of this backup/);
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'developers'`)).toEqual([]);
+  });
+
+  test('replaces no data', async () => {
+    const url = await freshServerDatabase();
+    await succeed(['migrate'], { DATABASE_URL: url });
+    await query(url, seed(1));
+    const run = await runCommand(['restore', await written(backup)], { DATABASE_URL: url });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/There is data in .*create another database/s);
+    expect(await query(url, 'SELECT count(*) FROM licenses')).toEqual([{ count: '1' }]);
+  });
+
+  test('waits for the service to be stopped', async () => {
+    const url = await freshServerDatabase();
+    const service = await openDatabase({ kind: 'server', url }, { log: silent });
+    const file = await written(backup);
+    try {
+      const run = await runCommand(['restore', file], { DATABASE_URL: url });
+      expect(run).toMatchObject({ code: 1, stdout: '' });
+      expect(run.stderr).toMatch(/A service is connected to .*Stop it, then restore/);
+    } finally {
+      await service.close();
+    }
+    await succeed(['restore', file], { DATABASE_URL: url });
+  });
+
+  test('that is stopped half way leaves the database empty, and can be restored again', async () => {
+    const url = await freshServerDatabase();
+    const file = await written(backup);
+    const ending = new AbortController();
+    const running = runCommand(['restore', file], { DATABASE_URL: url }, { signal: ending.signal });
+    const size = `SELECT coalesce(pg_relation_size(to_regclass('licenses')), 0) AS size`;
+    await expect
+      .poll(async () => Number((await query(url, size))[0]?.size), { timeout: 60_000, interval: 5 })
+      .toBeGreaterThan(0);
+    ending.abort();
+    expect(await running).toMatchObject({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
+    expect(await query(url, 'SELECT count(*) FROM developers')).toEqual([{ count: '0' }]);
+    await succeed(['restore', file], { DATABASE_URL: url });
+  });
+
+  test('of an earlier version is brought up to date', async () => {
+    const url = await freshServerDatabase();
+    const migrations = await readMigrations();
+    const earlier = migrations.filter(({ name }) => name < '20261121140000');
+    const pool = createPool({ connectionString: url }, silent);
+    await migrate(pool, { log: silent, migrations: earlier });
+    await pool.end();
+    await query(url, seed(10));
+    const file = join(await freshDirectory(), 'old.backup');
+    await succeed(['backup', file], { DATABASE_URL: url });
+    // It was backed up as it was.
+    const applied = 'SELECT count(*)::int AS count FROM _prisma_migrations';
+    expect(await query(url, applied)).toEqual([{ count: earlier.length }]);
+
+    const target = await freshServerDatabase();
+    const run = await succeed(['restore', file], { DATABASE_URL: target });
+    expect(run.stdout).toMatch(`brought it up to date: ${migrations.length - earlier.length} migrations`);
+    expect(await query(target, applied)).toEqual([{ count: migrations.length }]);
+    expect(await query(target, 'SELECT sum(count) FROM license_counts')).toEqual([{ sum: '10' }]);
+  });
+});
