@@ -1,0 +1,26 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Puts `latchkey` among the commands of this folder, as npm does for a dependency's and not for the folder's own. A
+ * `bin` in package.json would do no good: `npx latchkey` would install the folder into npm's cache, which builds all of
+ * it, before it ran.
+ */
+export function linkCommand(root: string): void {
+  const commands = join(root, 'node_modules', '.bin');
+  mkdirSync(commands, { recursive: true });
+  const main = join(root, 'dist', 'cli', 'main.js');
+  if (process.platform === 'win32') {
+    writeFileSync(join(commands, 'latchkey.cmd'), '@node "%~dp0\\..\\..\\dist\\cli\\main.js" %*\r\n');
+    return;
+  }
+  chmodSync(main, 0o755);
+  const command = join(commands, 'latchkey');
+  rmSync(command, { force: true });
+  symlinkSync('../../dist/cli/main.js', command);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  linkCommand(fileURLToPath(new URL('../..', import.meta.url)));
+}
