@@ -92,8 +92,9 @@ export function limitConnections(
   server.prependListener('request', ({ socket }, response) => answers.set(socket, response));
   server.on('clientError', (error, socket) => {
     const answer = answers.get(socket);
-    const isAnswering = answer?.headersSent === true && !answer.writableFinished;
-    if (!socket.writable || isAnswering) {
+    // A request that is answered before it is whole gets no second answer: the reader would take it for another's.
+    const isAnswered = answer?.headersSent === true && !(answer.writableFinished && answer.req.complete);
+    if (!socket.writable || isAnswered) {
       socket.destroy();
       return;
     }
