@@ -37,20 +37,29 @@ export async function login({
   });
   const matches = await verifyPassword(found?.passwordHash ?? null, input.password);
   if (found === null) throw invalidCredentials();
-  await developerTransaction(ctx, found.id, (transaction) =>
-    recordSecurityEvent(ctx, transaction, {
-      developerId: found.id,
-      applicationId: null,
-      event: matches ? 'developer_logged_in' : 'developer_login_failed',
-    }),
-  ).catch((error: unknown) => {
+  if (!matches) {
+    // Nobody waits for this: by the time that a commit takes, an address with an account would be told from one without.
+    void record(ctx, found.id, 'developer_login_failed').catch((error: unknown) =>
+      ctx.env.log.warn({ err: error }, 'a failed login could not be recorded'),
+    );
+    throw invalidCredentials();
+  }
+  await record(ctx, found.id, 'developer_logged_in').catch((error: unknown) => {
     // Deleted since it was looked up: then there is no such account.
     throw error instanceof ServiceError && error.code === 'UNAUTHENTICATED' ? invalidCredentials() : error;
   });
-  if (!matches) throw invalidCredentials();
   const { passwordHash: _, sessionVersion, ...developer } = found;
   const claims = { developerId: developer.id as DeveloperId, sessionVersion };
   return { developer, cookieToken: await signCookieToken(keyring, clock, claims) };
 }
+
+const record = (
+  ctx: ServiceContext,
+  developerId: string,
+  event: 'developer_logged_in' | 'developer_login_failed',
+): Promise<void> =>
+  developerTransaction(ctx, developerId, (transaction) =>
+    recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
+  );
 
 const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createApiKeyToken } from '../../src/crypto/api-key-token.ts';
+import { clientPaths } from '../../src/protocol/constants.ts';
+import { noLimits } from '../api/support.ts';
+import { ApiClient } from '../setup/api-client.ts';
+import { openSession, type SealedSession } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { logStatements, type StatementLog } from '../setup/statements.ts';
+import { createWorld, type World } from '../setup/world.ts';
+
+/** Every password that was verified: the cost in its hash, which is what decides how long it took. */
+const { verified } = vi.hoisted(() => ({ verified: [] as string[] }));
+vi.mock('@node-rs/argon2', async (importActual) => {
+  const actual = await importActual<typeof import('@node-rs/argon2')>();
+  return {
+    ...actual,
+    verify: (hash: string, password: string) => {
+      verified.push(hash.split('$').slice(1, 4).join('$'));
+      return actual.verify(hash, password);
+    },
+  };
+});
+
+let server: TestServer;
+let world: World;
+let session: SealedSession;
+let statements: StatementLog;
+beforeAll(async () => {
+  server = await startTestServer({ env: noLimits });
+  world = await createWorld(server);
+  const application = await world.createApplication();
+  await application.settings({ requireLicenseToRegister: false });
+  session = await openSession(server, application);
+  const known = { username: 'known', password: 'a user password' };
+  expect((await session.ask(clientPaths.register, known)).code).toBe('OK');
+  statements = logStatements(server.deps.services.database.pool);
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  verified.length = 0;
+});
+
+/** The statements before an answer, without what is written behind it. */
+async function workOf(ask: () => Promise<unknown>): Promise<{ sent: string[]; verified: string[] }> {
+  await server.deps.services.securityLog.flush();
+  statements.take();
+  verified.length = 0;
+  await ask();
+  const sent = statements.take().filter((text) => /^\s*SELECT/i.test(text));
+  return { sent, verified: [...verified] };
+}
+
+const visitor = () => new ApiClient(server.baseUrl);
+
+describe('a login that fails', () => {
+  test('of a developer verifies one password at one cost, whether or not there is the account', async () => {
+    const login = (email: string) => () =>
+      visitor().post('/api/v1/auth/login', { email, password: 'not the password' });
+    const unknown = await workOf(login('nobody@example.com'));
+    const known = await workOf(login(world.developer.email));
+    expect(unknown.verified).toEqual(known.verified);
+    expect(unknown.verified).toHaveLength(1);
+    expect(unknown.sent.length).toBeGreaterThan(0);
+    expect(unknown.sent[0]).toBe(known.sent[0]);
+  });
+
+  test('of an end user does the same, statement for statement', async () => {
+    const login = (username: string) => () =>
+      session.ask(clientPaths.login, { username, password: 'not the password' });
+    const unknown = await workOf(login('unknown'));
+    const known = await workOf(login('known'));
+    expect(known).toEqual(unknown);
+    expect(known.verified).toHaveLength(1);
+  });
+
+  test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
+    'of a developer does not wait for its record, which an unknown account has none of',
+    async () => {
+      const own = await startTestServer({ env: noLimits, database: 'server' });
+      const { pool } = own.deps.services.database;
+      const holder = await pool.connect();
+      try {
+        const { developer } = await createWorld(own);
+        await holder.query('BEGIN; LOCK TABLE security_log IN ACCESS EXCLUSIVE MODE');
+        const answer = await new ApiClient(own.baseUrl).post('/api/v1/auth/login', {
+          email: developer.email,
+          password: 'not the password',
+        });
+        expect(answer.status).toBe(401);
+        await holder.query('COMMIT');
+        await vi.waitFor(
+          async () => {
+            const { rows } = await pool.query(
+              `SELECT 1 FROM security_log WHERE event = 'developer_login_failed'`,
+            );
+            expect(rows).toHaveLength(1);
+          },
+          { timeout: 10_000 },
+        );
+      } finally {
+        holder.release(true);
+        await own.close();
+      }
+    },
+  );
+});
+
+test('an API key that nobody has is looked up as one that was revoked: once, by its hash', async () => {
+  const created = await world.client.post('/api/v1/account/api-keys', { name: 'revoked' });
+  const [token = ''] = /service_live_[\w-]+/.exec(JSON.stringify(created.body)) ?? [];
+  const [, id = ''] = /"key":\{"id":"([^"]+)"/.exec(JSON.stringify(created.body)) ?? [];
+  expect((await world.client.post(`/api/v1/account/api-keys/${id}/revoke`)).status).toBe(200);
+  const ask = (bearer: string) => () => visitor().with({ bearer }).get('/api/v1/auth/me');
+  const revoked = await workOf(ask(token));
+  const unknown = await workOf(ask(createApiKeyToken().token));
+  expect(revoked).toEqual(unknown);
+  expect(revoked.sent).toHaveLength(1);
+  for (const text of [...revoked.sent, ...unknown.sent]) expect(text).not.toContain('service_live_');
+});
+
+test('a license key that nobody has costs what a known one costs that is another application’s', async () => {
+  const other = await world.createApplication();
+  const { licenseKey } = await other.mintOne();
+  const validate = (key: string) => () => session.ask(clientPaths.validate, { licenseKey: key });
+  const unknown = await workOf(validate('NOBOD-YHASS-UCHAK-EYEVE-RRRRR'));
+  const known = await workOf(validate(licenseKey));
+  expect(known.verified).toEqual([]);
+  expect(known.sent.length).toBe(unknown.sent.length);
+});
