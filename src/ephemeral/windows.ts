@@ -8,13 +8,19 @@ export function bucketKey(limit: RateLimit, key: string): string {
   return `${limit.name}:${key}`;
 }
 
+/**
+ * Whole seconds until a window ends; never more than a window lasts, whatever the clock says that was set back meanwhile.
+ */
+const secondsLeft = (milliseconds: number): number =>
+  Math.min(rateLimitWindowSeconds, Math.max(1, Math.ceil(milliseconds / 1000)));
+
 /** Judges what a bucket counted, this request included. */
 export function judge(limit: RateLimit, counted: RateLimiterRes): RateLimitOutcome {
   return {
     allowed: counted.consumedPoints <= limit.points,
     limit: limit.points,
     remaining: Math.max(0, limit.points - counted.consumedPoints),
-    resetSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
+    resetSeconds: secondsLeft(counted.msBeforeNext),
   };
 }
 
@@ -27,7 +33,7 @@ export function foresee(limit: RateLimit, counted: RateLimiterRes | null): RateL
     allowed: used < limit.points,
     limit: limit.points,
     remaining: Math.max(0, limit.points - used),
-    resetSeconds: Math.max(1, Math.ceil((open?.msBeforeNext ?? rateLimitWindowSeconds * 1000) / 1000)),
+    resetSeconds: secondsLeft(open?.msBeforeNext ?? rateLimitWindowSeconds * 1000),
   };
 }
 
