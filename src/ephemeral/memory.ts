@@ -13,16 +13,34 @@ export interface MemoryStoreOptions {
   readonly maxWindows?: number;
 }
 
+/**
+ * A clock that was set back by more than this ends the epoch, in milliseconds: a nonce that expired before may belong to
+ * an envelope that is fresh again. The replay guard remembers nonces for four seconds longer than envelopes are taken.
+ */
+const stepBackMilliseconds = 3_000;
+
 /** More than a process can fill: 125 s (the replay guard's memory) of 16,000 requests a second. */
 export const defaultMaxKeys = 2_000_000;
 export const defaultMaxWindows = 100_000;
 
 /** Short-lived state of one process, in bounded memory, gone when it ends. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralStore {
-  const keys = createExpiringSet(options.clock ?? systemClock, options.maxKeys ?? defaultMaxKeys);
+  const clock = options.clock ?? systemClock;
+  const keys = createExpiringSet(clock, options.maxKeys ?? defaultMaxKeys);
   const windows = createMemoryWindows(options.maxWindows ?? defaultMaxWindows);
   const listeners = new Map<string, ChannelListener[]>();
   let closed = false;
+  let epoch = randomUUID();
+  let latest = clock.now();
+
+  function currentEpoch(): string {
+    const now = clock.now();
+    if (now < latest - stepBackMilliseconds) {
+      epoch = randomUUID();
+      latest = now;
+    }
+    return epoch;
+  }
 
   function requireOpen(): void {
     if (closed) throw new StoreUnavailableError('The in-process store is closed.');
@@ -30,9 +48,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralSt
 
   return {
     shared: false,
-    epoch: randomUUID(),
+    get epoch() {
+      return currentEpoch();
+    },
     async addOnce(key, ttlSeconds) {
       requireOpen();
+      currentEpoch();
+      latest = Math.max(latest, clock.now());
       return keys.addOnce(key, ttlSeconds);
     },
     consume: windows.consume,

@@ -8,6 +8,8 @@ export interface RedisEpoch {
   current(): string;
   /** False until this very connection has read the epoch: a server that restarted is never used under the old one. */
   isKnown(): boolean;
+  /** Writes another one, for every instance; it is not known until that is done. */
+  renew(): void;
   /** @throws {StoreUnavailableError} when it cannot be read now */
   known(): Promise<void>;
   close(): void;
@@ -23,16 +25,19 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
   let known = false;
   let connection = 0;
   let closed = false;
+  let isOver = false;
 
   async function read(): Promise<void> {
     const asking = connection;
-    await redis.set(key, randomUUID(), 'NX');
+    if (isOver) await redis.set(key, randomUUID());
+    else await redis.set(key, randomUUID(), 'NX');
     const found = await redis.get(key);
     if (found === null) throw new Error('The epoch vanished between two commands');
     // The connection may have been replaced meanwhile; then this is the answer of another server's life.
     if (asking !== connection || closed) return;
     epoch = found;
     known = true;
+    isOver = false;
   }
 
   async function beat(): Promise<void> {
@@ -61,6 +66,13 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
   return {
     current: () => epoch,
     isKnown: () => known && redis.status === 'ready',
+    renew() {
+      // What is being read now is the one that ends.
+      connection += 1;
+      known = false;
+      isOver = true;
+      void beat();
+    },
     async known() {
       try {
         await read();

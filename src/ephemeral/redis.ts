@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import type { Logger } from '../lib/log.ts';
 import { defaultMaxWindows } from './memory.ts';
 import { rateLimitWindowSeconds } from './rate-limits.ts';
@@ -17,6 +18,8 @@ export interface RedisStoreOptions {
   readonly url: string;
   /** Stands before every key and channel, so that installations can share a server. */
   readonly keyPrefix?: string;
+  /** Where steps of the clock are noticed; the system's when left out. */
+  readonly clocks?: ClockPair;
   /** Hears when Redis goes away and comes back. */
   readonly log?: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
@@ -32,7 +35,7 @@ export interface RedisStoreOptions {
  * @throws {StoreUnavailableError} when Redis cannot be used at start, naming host and port
  */
 export async function createRedisStore(options: RedisStoreOptions): Promise<EphemeralStore> {
-  const { url, keyPrefix = 'latchkey:', log } = options;
+  const { url, keyPrefix = 'latchkey:', clocks, log } = options;
   const address = redisAddress(url);
   const redis = createConnection(url);
   const subscriber = createConnection(url);
@@ -62,6 +65,14 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     rejectIfRedisNotReady: true,
   });
   const insurance = createMemoryWindows(defaultMaxWindows);
+
+  const wasSetBack = createStepBackDetector(clocks);
+  // Redis has forgotten nonces whose envelopes are fresh again by this clock: the sessions that they belong to end.
+  function noticeStep(): void {
+    if (!wasSetBack()) return;
+    log?.warn('The clock was set back: sessions of client software end and are opened again');
+    epoch.renew();
+  }
 
   let away = false;
   let closed = false;
@@ -108,9 +119,11 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
   return {
     shared: true,
     get epoch() {
+      noticeStep();
       return epoch.current();
     },
     async addOnce(key, ttlSeconds) {
+      noticeStep();
       return (await ask(() => redis.set(keyPrefix + key, '1', 'EX', ttlSeconds, 'NX'))) === 'OK';
     },
     async consume(limit, key) {
