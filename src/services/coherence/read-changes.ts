@@ -2,12 +2,14 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { type CacheChange, cacheChange } from './cache-change.ts';
 
-/** Up to where the changes have been read: which transactions a look has seen, in which life of the server. */
+/** Up to where the changes have been read: which transactions a look has seen, in which life of which database. */
 export interface Position {
   /** A `pg_snapshot`, as text: xmin:xmax:xip. */
   readonly snapshot: string;
   /** When the server was started. */
   readonly serverStarted: string;
+  /** Which database, and which table of changes in it: another after a backup was restored beneath this instance. */
+  readonly table: string;
 }
 
 export interface Look {
@@ -25,6 +27,8 @@ const mostChanges = 500;
  */
 const query = `
   SELECT here.snapshot::text AS snapshot, pg_postmaster_start_time()::text AS "serverStarted",
+    concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()),
+      'cache_changes'::regclass::oid, pg_relation_filenode('cache_changes')) AS "table",
     (SELECT coalesce(jsonb_agg(jsonb_build_object('cache', change.cache, 'keys', change.keys)), '[]')
      FROM (
        SELECT cache, keys FROM cache_changes
@@ -37,6 +41,7 @@ const query = `
 const row = z.object({
   snapshot: z.string().regex(/^\d+:\d+:[\d,]*$/),
   serverStarted: z.string(),
+  table: z.string(),
   changes: z.array(z.unknown()),
 });
 
@@ -46,10 +51,12 @@ const xmax = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? 0);
 export async function readChanges(pool: Pool, position: Position | null): Promise<Look> {
   const { rows } = await pool.query(query, [position?.snapshot ?? null]);
   const { changes, ...now } = row.parse(rows[0]);
-  // A server that was started anew may be another one, a replica or a backup, and may have lost what was committed.
+  // A server that was started anew may be another one, a replica or a backup, and may have lost what was committed; and
+  // so may a database that was made or filled anew.
   const isContinued =
     position !== null &&
     position.serverStarted === now.serverStarted &&
+    position.table === now.table &&
     xmax(position.snapshot) <= xmax(now.snapshot) &&
     changes.length <= mostChanges;
   // What another version of the service wrote may not be readable.
