@@ -31,7 +31,8 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
       (error: unknown) => error,
     );
 
-  test.each(['40P01', '40001', '57P01'])(
+  // 53100 is a full disk.
+  test.each(['40P01', '40001', '57P01', '53100'])(
     '%s is a reason to try again later, also inside Prisma',
     async (code) => {
       expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
