@@ -59,6 +59,25 @@ async function checkFiles(files: string): Promise<void> {
   }
 }
 
+/** What an operator can do about a directory that cannot be written, by the operating system's code. */
+const writeAdvice: ReadonlyMap<unknown, string> = new Map([
+  ['ENOSPC', 'Free some space on its disk'],
+  ['EDQUOT', "Free some of this user's space on its disk"],
+  ['EROFS', 'Mount its disk so that it can be written'],
+]);
+
+/** The directory cannot be written, or its disk is full. */
+export function unusable(directory: string, error: unknown): DatabaseStartError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const advice = writeAdvice.get(code) ?? 'Let this user write there';
+  return new DatabaseStartError(
+    'not-writable',
+    `The data directory ${directory} cannot be used: ${reason}. ${advice}, or set DATA_DIR.`,
+    { cause: error },
+  );
+}
+
 /** The engine does not open these files. */
 export function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
   return new DatabaseStartError(

@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Migration } from '../migrations.ts';
 import { createPool } from '../pool.ts';
 import { DatabaseStartError } from '../start-error.ts';
-import { damaged, makeDataDirectory, prepareFiles } from './data-directory.ts';
+import { damaged, makeDataDirectory, prepareFiles, unusable } from './data-directory.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { socketDirectoryPrefix, socketName } from './lock-file.ts';
 import { findTemplate } from './template.ts';
@@ -52,7 +52,9 @@ export async function openEmbedded(directory: string | null, options: EmbeddedOp
     } else {
       const lock = await lockDirectory(resolve(directory), socketDirectory);
       undo.push(() => lock.release());
-      const files = await prepareFiles(resolve(directory), template);
+      const files = await prepareFiles(resolve(directory), template).catch((error) => {
+        throw error instanceof DatabaseStartError ? error : unusable(resolve(directory), error);
+      });
       thread = await startThread({ kind: 'serve', directory: files, socket }, options.onFatal).catch(
         (error) => {
           throw damaged(files, error instanceof Error ? error.message : String(error), error);
@@ -86,11 +88,6 @@ async function lockDirectory(directory: string, socketDirectory: string): Promis
     return await takeLock(directory, socketDirectory);
   } catch (error) {
     if (error instanceof DatabaseStartError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseStartError(
-      'not-writable',
-      `The data directory ${directory} cannot be used: ${reason}. Let this user write there, or set DATA_DIR.`,
-      { cause: error },
-    );
+    throw unusable(directory, error);
   }
 }
