@@ -69,7 +69,7 @@ export async function seed(baseUrl: string): Promise<Seed> {
     hwid: `device-${String(index).padStart(6, '0')}`,
   }));
   await eachOf(bound, async ({ licenseKey, hwid }) => {
-    expectValid(await program.validate(licenseKey, { hwid }));
+    await expectValid(() => program.validate(licenseKey, { hwid }));
   });
   const customers = inUse.map((licenseKey, index) => ({ licenseKey, ...customer(index) }));
   await eachOf(customers, (each) => use(program, each.licenseKey, each));
@@ -124,15 +124,29 @@ function customer(index: number): Customer {
 /** A customer registers with the license, and starts the program a few times on the one device. */
 async function use(program: Client, licenseKey: string, { username, hwid }: Customer): Promise<void> {
   const credentials = { username, email: `${username}@example.com`, password: customerPassword };
-  expectValid(await program.register({ ...credentials, licenseKey, hwid }));
+  await expectValid(() => program.register({ ...credentials, licenseKey, hwid }));
   for (let count = 0; count < seedSize.validationsEach; count += 1) {
-    expectValid(await program.validate(licenseKey, { hwid }));
+    await expectValid(() => program.validate(licenseKey, { hwid }));
   }
 }
 
-function expectValid(outcome: { readonly kind: string; readonly valid?: boolean }): void {
-  if (outcome.valid !== true) throw new Error(`The service refused a customer: ${JSON.stringify(outcome)}`);
+type Outcome = Awaited<ReturnType<Client['validate'] | Client['register']>>;
+
+/** How often a program asks again when the service says that it cannot answer now, each half a second later. */
+const moreTries = 20;
+
+async function expectValid(ask: () => Promise<Outcome>): Promise<void> {
+  let outcome = await ask();
+  for (let left = moreTries; left > 0 && isUnavailable(outcome); left -= 1) {
+    await sleep(500);
+    outcome = await ask();
+  }
+  if (outcome.kind !== 'verdict' || !outcome.valid)
+    throw new Error(`The service refused a customer: ${JSON.stringify(outcome)}`);
 }
+
+const isUnavailable = (outcome: Outcome): boolean =>
+  outcome.kind === 'failure' && outcome.reason === 'unavailable';
 
 const logPage = z.object({ logs: z.array(z.object({ event: z.string() })) });
 
