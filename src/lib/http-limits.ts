@@ -17,15 +17,15 @@ export interface HttpLimits {
 
 /**
  * A client sends its header fields at once, and a developer's largest body of 8 MiB over half a megabit in two minutes.
- * One that does not read its answer is given up after two minutes too: Node.js by itself would hold that answer for
- * ever. An event stream moves every few seconds.
+ * One that does not read its answer is given up a little later: Node.js by itself would hold that answer for ever. It
+ * is later so that a body that stalls is told so. An event stream moves every few seconds.
  */
 export const httpLimits: HttpLimits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
   requestTimeout: 120_000,
   connectionsCheckingInterval: 5_000,
-  timeout: 120_000,
+  timeout: 150_000,
 };
 
 interface Refusal {

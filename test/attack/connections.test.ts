@@ -60,7 +60,7 @@ test('what is applied to a service is bounded in every respect, and shorter than
     headersTimeout: 15_000,
     requestTimeout: 120_000,
     connectionsCheckingInterval: 5_000,
-    timeout: 120_000,
+    timeout: 150_000,
   });
 });
 
