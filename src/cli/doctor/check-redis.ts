@@ -1,4 +1,4 @@
-import { inspectRedis } from '../../ephemeral/inspect-redis.ts';
+import { inspectRedis, type RedisState } from '../../ephemeral/inspect-redis.ts';
 import { checkClock } from './check-clock.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
@@ -8,11 +8,12 @@ const { ok, warn, fail } = findingsOf('redis');
 const oldestMajorVersion = 6;
 /** Every sealed request waits for two answers. */
 const slowMilliseconds = 20;
+const mostTries = 3;
 
 /** Asks Redis whether it can be relied upon to remember a nonce for two minutes. */
 export async function checkRedis(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
   const { address, version, maxMemory, maxMemoryPolicy, latencyMilliseconds, clockAheadMilliseconds } =
-    await inspectRedis(url, signal);
+    await inspectPatiently(url, signal);
   const latency = `${latencyMilliseconds.toFixed(1)} ms`;
   return [
     Number.parseInt(version, 10) < oldestMajorVersion
@@ -26,6 +27,17 @@ export async function checkRedis(url: string, signal: AbortSignal): Promise<read
       : ok(`Redis answers in ${latency}`),
     checkClock('Redis', clockAheadMilliseconds, 'redis'),
   ];
+}
+
+/** One answer that is late is no outage: this machine may have been busy. */
+async function inspectPatiently(url: string, signal: AbortSignal): Promise<RedisState> {
+  for (let left = mostTries - 1; ; left -= 1) {
+    try {
+      return await inspectRedis(url, signal);
+    } catch (error) {
+      if (left === 0 || signal.aborted) throw error;
+    }
+  }
 }
 
 /** An evicted nonce is one that can be used again; an evicted epoch ends every session. */

@@ -1,0 +1,148 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { takeLock } from '../../src/db/embedded/lock.ts';
+import { ApiClient } from '../setup/api-client.ts';
+import { createServerDatabase, serverUrl } from '../setup/database.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { runCommand } from './run-command.ts';
+
+const password = 'correct horse battery';
+const words = (email: string, name = 'Ada') => [
+  'create-developer',
+  '--email',
+  email,
+  '--name',
+  name,
+  '--password-stdin',
+];
+
+async function freshDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-developer-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Standard input that is a terminal, at which these lines are typed once each is asked for. */
+function terminalInput(...lines: string[]): PassThrough {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
+  const type = () => {
+    const line = lines.shift();
+    if (line !== undefined) input.write(`${line}\r`);
+  };
+  const timer = setInterval(type, 200);
+  onTestFinished(() => clearInterval(timer));
+  return input;
+}
+
+describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', () => {
+  let service: TestServer;
+  let env: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    service = await startTestServer({ database: 'server', env: { REGISTRATION: 'closed' } });
+    env = { DATABASE_URL: service.databaseEnv.DATABASE_URL ?? '' };
+  });
+  afterAll(() => service.close());
+
+  const login = (email: string) =>
+    new ApiClient(service.baseUrl).post('/api/v1/auth/login', { email, password });
+
+  test('makes an account that logs in at once, though registration is closed', async () => {
+    const run = await runCommand(words('Ada@example.com'), env, { input: `${password}\n` });
+    expect(run).toMatchObject({ code: 0 });
+    const [id, email] = run.stdout.trim().split(' ');
+    expect(email).toBe('Ada@example.com');
+    const answer = await login('ada@EXAMPLE.com');
+    expect(answer).toMatchObject({ status: 200, body: { developer: { id, name: 'Ada' } } });
+    const { prisma } = service.deps.services.database;
+    const where = { developerId: id ?? '', event: 'developer_registered' };
+    expect(await prisma.securityLogEntry.findMany({ where, select: { ip: true, country: true } })).toEqual([
+      { ip: null, country: null },
+    ]);
+  });
+
+  test('asks for the password twice at a terminal, and shows nothing of it', async () => {
+    const ask = ['create-developer', '--email', 'tty@example.com', '--name', 'Grace'];
+    const run = await runCommand(ask, env, { input: terminalInput(password, password) });
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout + run.stderr).not.toMatch(/correct|horse|battery|▪|•|\*/);
+    expect((await login('tty@example.com')).status).toBe(200);
+  });
+
+  test('makes nothing where the two are not the same', async () => {
+    const ask = ['create-developer', '--email', 'two@example.com', '--name', 'Grace'];
+    const run = await runCommand(ask, env, { input: terminalInput(password, `${password}!`) });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/not the same: nothing has been made/);
+    expect((await login('two@example.com')).status).toBe(401);
+  });
+
+  test('refuses an address that is taken, however it is written', async () => {
+    expect((await runCommand(words('taken@example.com'), env, { input: password })).code).toBe(0);
+    const run = await runCommand(words('TAKEN@example.com'), env, { input: password });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/exists already/);
+  });
+
+  test.each([
+    ['an address that is none', words('nobody'), password, /the email: /],
+    ['a blank name', words('a@example.com', ' '), password, /the name: must not be blank/],
+    ['a short password', words('a@example.com'), 'x'.repeat(11), /the password: /],
+    ['a long password', words('a@example.com'), 'x'.repeat(129), /the password: /],
+    ['two lines', words('a@example.com'), `${password}\n${password}\n`, /more than one line/],
+    ['no terminal to ask at', words('a@example.com').slice(0, -1), password, /--password-stdin/],
+  ])('makes nothing of %s', async (_what, asked, input, reason) => {
+    const run = await runCommand(asked, env, { input });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(reason);
+    expect(run.stderr).not.toContain(input.slice(0, 11));
+    expect((await login('a@example.com')).status).toBe(401);
+  });
+
+  test('takes no password as an argument', async () => {
+    const run = await runCommand([...words('a@example.com'), '--password', password], env);
+    expect(run.code).toBe(2);
+  });
+
+  test('leaves a database that is not up to date to its service', async () => {
+    const { url, drop } = await createServerDatabase();
+    onTestFinished(drop);
+    const run = await runCommand(words('a@example.com'), { DATABASE_URL: url }, { input: password });
+    expect(run).toMatchObject({ code: 1 });
+    expect(run.stderr).toMatch(/not up to date: run "latchkey migrate"/);
+  });
+});
+
+test('an embedded database gets its secret with its first account, and the service starts on it', async () => {
+  const directory = await freshDirectory();
+  const run = await runCommand(words('ada@example.com'), { DATA_DIR: directory }, { input: password });
+  expect(run).toMatchObject({ code: 0 });
+  expect(await readdir(directory)).toContain('service-secret');
+  const service = await startTestServer({ env: { DATA_DIR: directory } });
+  try {
+    const answer = await new ApiClient(service.baseUrl).post('/api/v1/auth/login', {
+      email: 'ada@example.com',
+      password,
+    });
+    expect(answer.status).toBe(200);
+  } finally {
+    await service.close();
+  }
+}, 120_000);
+
+test('an embedded database that a service uses is left alone, with advice', async () => {
+  const directory = await freshDirectory();
+  const lock = await takeLock(directory, '');
+  onTestFinished(() => lock.release());
+  const run = await runCommand(words('ada@example.com'), { DATA_DIR: directory }, { input: password });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toMatch(/is in use by process \d+.*Stop the service/s);
+});
+
+test('a database in memory is refused', async () => {
+  const run = await runCommand(words('ada@example.com'), { DATA_DIR: 'memory:' }, { input: password });
+  expect(run).toMatchObject({ code: 1 });
+  expect(run.stderr).toMatch(/memory/);
+});

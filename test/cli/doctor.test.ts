@@ -1,0 +1,405 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { checkClock } from '../../src/cli/doctor/check-clock.ts';
+import { checkNode } from '../../src/cli/doctor/check-node.ts';
+import { weaknessOf } from '../../src/cli/doctor/weakness.ts';
+import { createMasterSecret, replaceMasterSecret } from '../../src/crypto/master-secret.ts';
+import { takeLock } from '../../src/db/embedded/lock.ts';
+import { partitionOf } from '../../src/db/log-partition.ts';
+import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { createServerDatabase, serverUrl } from '../setup/database.ts';
+import { startRelay } from '../setup/relay.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld } from '../setup/world.ts';
+import { runCommand } from './run-command.ts';
+
+const secret = 'Zk3vQ9x7Lr2mT8bN5cW1yH6jD4sF0gPaKu+oEi/RqXM=';
+const long = 120_000;
+const answer = z.object({
+  ok: z.boolean(),
+  findings: z.array(
+    z.object({ check: z.string(), level: z.enum(['ok', 'warn', 'fail']), message: z.string() }),
+  ),
+});
+
+/** What doctor says, as a program reads it. */
+async function examine(env: Readonly<Record<string, string>>) {
+  const { code, stdout, stderr } = await runCommand(['doctor', '--json'], env);
+  const { ok, findings } = answer.parse(JSON.parse(stdout));
+  const failures = findings.filter(({ level }) => level === 'fail');
+  expect(ok).toBe(failures.length === 0);
+  expect(code).toBe(ok ? 0 : 1);
+  return {
+    ok,
+    all: stdout + stderr,
+    failures: failures.map(({ check, message }) => `${check}: ${message}`).join('\n'),
+    warnings: findings
+      .filter(({ level }) => level === 'warn')
+      .map(({ check, message }) => `${check}: ${message}`)
+      .join('\n'),
+    fine: findings
+      .filter(({ level }) => level === 'ok')
+      .map(({ check, message }) => `${check}: ${message}`)
+      .join('\n'),
+  };
+}
+
+async function freshDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-doctor-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe('the configuration', () => {
+  test('in order has nothing that fails, one line a check', async () => {
+    const directory = await freshDirectory();
+    const run = await runCommand(['doctor'], { DATA_DIR: join(directory, 'new') });
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    const lines = run.stdout.trim().split('\n');
+    for (const line of lines) expect(line).toMatch(/^(ok {2}|WARN) {2}[a-z ]+: ./);
+    expect(run.stdout).toMatch(/not there yet: the first start makes it/);
+  });
+
+  test('is told every problem of', async () => {
+    const { failures, all } = await examine({
+      PORT: 'x',
+      WORKERS: '0',
+      DATA_DIR: await freshDirectory(),
+      REDIS_URL: 'http://ada:opensesame@127.0.0.1',
+    });
+    expect(failures).toMatch(/PORT must be/);
+    expect(failures).toMatch(/WORKERS must be/);
+    expect(failures).toMatch(/REDIS_URL must be/);
+    expect(all).not.toContain('opensesame');
+  });
+
+  test('for the public gets what to mind', async () => {
+    const base = { DATA_DIR: await freshDirectory(), HOST: '0.0.0.0' };
+    const { warnings, ok } = await examine({
+      ...base,
+      CRYPTO_ENFORCE: 'false',
+      METRICS_PORT: '9',
+      METRICS_HOST: '::',
+    });
+    expect(ok).toBe(true);
+    for (const name of [
+      'NODE_ENV',
+      'PUBLIC_URL',
+      'REGISTRATION',
+      'TURNSTILE',
+      'CRYPTO_ENFORCE',
+      'METRICS_HOST',
+    ]) {
+      expect(warnings).toContain(name);
+    }
+    expect(warnings).not.toContain('TRUST_PROXY');
+    const behind = { ...base, PUBLIC_URL: 'https://keys.example.com', REGISTRATION: 'closed' };
+    expect((await examine(behind)).warnings).toMatch(/TRUST_PROXY is 0/);
+    const set = { ...behind, NODE_ENV: 'production', TRUST_PROXY: '1', SERVICE_SECRET: secret };
+    expect((await examine(set)).warnings).toBe('');
+  });
+});
+
+describe('Node.js', () => {
+  test.each(['20.19.0', '20.20.1', '22.12.0', '24.0.0', '26.3.1'])('%s fits', (version) => {
+    expect(checkNode(version)).toMatchObject([{ level: 'ok' }]);
+  });
+  test.each(['18.20.8', '20.18.3', '21.7.3', '22.11.0', '23.11.0'])('%s does not', (version) => {
+    expect(checkNode(version)).toMatchObject([{ level: 'fail' }]);
+  });
+});
+
+test.each([
+  [0, 'ok'],
+  [-5_000, 'ok'],
+  [5_100, 'warn'],
+  [-30_000, 'warn'],
+  [30_100, 'fail'],
+  [-86_400_000, 'fail'],
+] as const)('a clock that is %i ms ahead: %s', (ahead, level) => {
+  expect(checkClock('Redis', ahead, 'redis')).toMatchObject({ check: 'redis clock', level });
+});
+
+describe('a secret', () => {
+  test.each([
+    'k'.repeat(32),
+    'ab'.repeat(20),
+    'abcdefghijklmnopqrstuvwxyz0123456789',
+    'changeme-changeme-changeme-now-please',
+    'My-very-long-Password-for-this-server!',
+    '1111111111111111111111111111111100000',
+    'aaaabbbbccccaaaabbbbddddaaaaccccbbbbd',
+  ])('such as %s may be guessed', (weak) => {
+    expect(weaknessOf(weak)).not.toBeNull();
+  });
+  test.each([
+    secret,
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'correct horse battery staple and some more words',
+  ])('such as %s may not', (strong) => {
+    expect(weaknessOf(strong)).toBeNull();
+  });
+});
+
+describe('a data directory', () => {
+  test('that is a file fails', async () => {
+    const path = join(await freshDirectory(), 'data');
+    await writeFile(path, '');
+    expect((await examine({ DATA_DIR: path })).failures).toMatch(/^data directory: .* is not a directory/);
+  });
+
+  test.each([
+    [0o700, '', ''],
+    [0o755, /can be read by others \(its mode is 755\).*chmod 700/, ''],
+    [0o777, '', /can be written by others \(its mode is 777\).*chmod 700/],
+  ])('of mode %o', async (mode, warned, failed) => {
+    const directory = await freshDirectory();
+    await chmod(directory, mode);
+    const { warnings, failures } = await examine({ DATA_DIR: directory });
+    expect(warnings).toMatch(warned);
+    expect(failures).toMatch(failed);
+    if (failed === '') expect(failures).toBe('');
+  });
+
+  test('that a service uses is left to it', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    const lock = await takeLock(directory, '');
+    onTestFinished(() => lock.release());
+    const { ok, fine } = await examine({ DATA_DIR: directory });
+    expect(ok).toBe(true);
+    expect(fine).toMatch(new RegExp(`in use by process ${process.pid} `));
+  });
+
+  test('with a secret file that is no secret fails, and is left as it is', async () => {
+    const directory = await freshDirectory();
+    await writeFile(join(directory, 'service-secret'), 'hello', { mode: 0o600 });
+    expect((await examine({ DATA_DIR: directory })).failures).toMatch(/^secret: .*Restore it from a backup/);
+  });
+
+  test('is asked to forget a secret before the present one, once its week is over', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    replaceMasterSecret(directory, Date.now() - 8 * 86_400_000);
+    expect((await examine({ DATA_DIR: directory })).warnings).toMatch(/--forget-previous/);
+    replaceMasterSecret(directory, Date.now());
+    const { warnings, fine } = await examine({ DATA_DIR: directory });
+    expect(warnings).toBe('');
+    expect(fine).toMatch(/honoured for 7 days/);
+  });
+});
+
+describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
+  let service: TestServer;
+  let env: { readonly DATABASE_URL: string; readonly SERVICE_SECRET: string };
+  let admin: pg.Client;
+  beforeAll(async () => {
+    service = await startTestServer({ database: 'server', env: { SERVICE_SECRET: secret } });
+    env = { DATABASE_URL: service.databaseEnv.DATABASE_URL ?? '', SERVICE_SECRET: secret };
+    await (await createWorld(service)).createApplication();
+    admin = new pg.Client({ connectionString: env.DATABASE_URL });
+    await admin.connect();
+  }, long);
+  afterAll(async () => {
+    await admin.end();
+    await service.close();
+  });
+
+  test(
+    'in order passes',
+    async () => {
+      const { ok, fine, all } = await examine(env);
+      expect(ok).toBe(true);
+      expect(fine).toMatch(/All \d+ migrations are applied/);
+      expect(fine).toMatch(/database clock: .*0\.\d s/);
+      expect(fine).toMatch(/It opens the private keys of all 1 applications/);
+      expect(all).not.toContain(secret);
+    },
+    long,
+  );
+
+  test(
+    'that is not there fails, without the password of its address',
+    async () => {
+      const url = `postgresql://ada:opensesame@127.0.0.1:${await freePort()}/latchkey`;
+      const { failures, all } = await examine({ ...env, DATABASE_URL: url });
+      expect(failures).toMatch(/^database: Cannot reach the PostgreSQL server at 127\.0\.0\.1:/);
+      expect(all).not.toContain('opensesame');
+    },
+    long,
+  );
+
+  test(
+    'that says nothing fails before long',
+    async () => {
+      const relay = await startRelay(env.DATABASE_URL);
+      onTestFinished(() => relay.close());
+      relay.pause();
+      const { failures } = await examine({ ...env, DATABASE_URL: relay.url });
+      expect(failures).toMatch(/^database: /);
+    },
+    long,
+  );
+
+  test(
+    'under another secret fails; under one that is named as previous it is to be rotated',
+    async () => {
+      const other = { ...env, SERVICE_SECRET: `${secret}2` };
+      expect((await examine(other)).failures).toMatch(/^secret: It does not open the private keys of 1 of 1/);
+      const both = await examine({ ...other, SERVICE_SECRET_PREVIOUS: secret });
+      expect(both.ok).toBe(true);
+      expect(both.warnings).toMatch(/1 private keys are still encrypted under a secret before it/);
+      const needless = await examine({ ...env, SERVICE_SECRET_PREVIOUS: `${secret}2` });
+      expect(needless.warnings).toMatch(/Nothing at rest needs SERVICE_SECRET_PREVIOUS/);
+    },
+    long,
+  );
+
+  test(
+    'with a migration that was changed fails',
+    async () => {
+      const change = (sql: string) => admin.query(`UPDATE _prisma_migrations SET checksum = ${sql}`);
+      await change(`'x' || checksum`);
+      try {
+        expect((await examine(env)).failures).toMatch(/^database: The migration ".*other contents/);
+      } finally {
+        await change('substr(checksum, 2)');
+      }
+    },
+    long,
+  );
+
+  test(
+    'with a migration to come is told so',
+    async () => {
+      const { rows } = await admin.query<{ id: string }>(
+        'SELECT id FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1',
+      );
+      const set = (at: string) =>
+        admin.query(`UPDATE _prisma_migrations SET rolled_back_at = ${at} WHERE id = $1`, [rows[0]?.id]);
+      await set('now()');
+      try {
+        expect((await examine(env)).warnings).toMatch(/1 migrations are to be applied/);
+      } finally {
+        await set('NULL');
+      }
+    },
+    long,
+  );
+
+  test(
+    'with an index that is not whole, or without a partition, is told so',
+    async () => {
+      const { name } = partitionOf(Date.now(), 1);
+      await admin.query(`ALTER TABLE security_log DETACH PARTITION ${name}`);
+      await admin.query(`ALTER TABLE ${name} RENAME TO elsewhere`);
+      await admin.query(
+        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'licenses_pkey'::regclass`,
+      );
+      const { warnings } = await examine(env);
+      expect(warnings).toContain(`has no partition ${name}`);
+      expect(warnings).toMatch(/not whole: .*licenses_pkey/);
+    },
+    long,
+  );
+
+  test(
+    'in another encoding fails',
+    async () => {
+      const name = `latchkey_test_ascii_${process.pid}`;
+      await admin.query(
+        `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+      );
+      onTestFinished(async () => void (await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)));
+      const url = new URL(env.DATABASE_URL);
+      url.pathname = `/${name}`;
+      expect((await examine({ ...env, DATABASE_URL: url.href })).failures).toMatch(/encoding is SQL_ASCII/);
+    },
+    long,
+  );
+
+  test(
+    'with too few connections for the workers is told so',
+    async () => {
+      const { rows } = await admin.query<{ most: number }>(
+        `SELECT current_setting('max_connections')::int AS most`,
+      );
+      const redis = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+      const { warnings } = await examine({ ...env, ...redis, WORKERS: '64' });
+      if ((rows[0]?.most ?? 0) < 256) expect(warnings).toMatch(/raise max_connections/);
+      expect((await examine(env)).fine).toMatch(/It admits \d+ connections/);
+    },
+    long,
+  );
+
+  test(
+    'that is empty is told what makes its tables',
+    async () => {
+      const { url, drop } = await createServerDatabase();
+      onTestFinished(drop);
+      const { ok, fine } = await examine({ ...env, DATABASE_URL: url });
+      expect(ok).toBe(true);
+      expect(fine).toMatch(/It is empty/);
+    },
+    long,
+  );
+});
+
+describe.skipIf(!hasRedisServer)('Redis', () => {
+  const withRedis = async (url: string) =>
+    examine({ DATA_DIR: join(await freshDirectory(), 'new'), REDIS_URL: url });
+
+  test(
+    'in order passes',
+    async () => {
+      const redis = await OwnRedis.start();
+      const { ok, fine } = await withRedis(redis.url);
+      expect(ok).toBe(true);
+      expect(fine).toMatch(/redis: Redis \d+\.\d+.* at 127\.0\.0\.1/);
+      expect(fine).toMatch(/redis clock: .* 0\.\d s/);
+    },
+    long,
+  );
+
+  test.each([
+    ['allkeys-lru', '50mb', false],
+    ['volatile-ttl', '50mb', false],
+    ['noeviction', '50mb', true],
+    ['allkeys-lru', '0', true],
+  ])(
+    'with maxmemory-policy %s and maxmemory %s: %s',
+    async (policy, memory, fits) => {
+      const redis = await OwnRedis.start('--maxmemory', memory, '--maxmemory-policy', policy);
+      const { ok, failures } = await withRedis(redis.url);
+      expect(ok).toBe(fits);
+      if (!fits) expect(failures).toMatch(/^redis: .*evicted nonce.*noeviction/);
+    },
+    long,
+  );
+
+  test(
+    'that is not there fails, without the password of its address',
+    async () => {
+      const { failures, all } = await withRedis(`redis://ada:opensesame@127.0.0.1:${await freePort()}`);
+      expect(failures).toMatch(/^redis: Redis at 127\.0\.0\.1:\d+ cannot be used/);
+      expect(all).not.toContain('opensesame');
+    },
+    long,
+  );
+
+  test(
+    'that says nothing fails before long',
+    async () => {
+      const redis = await OwnRedis.start();
+      const relay = await startRelay(redis.url);
+      onTestFinished(() => relay.close());
+      relay.pause();
+      expect((await withRedis(relay.url)).failures).toMatch(/^redis: /);
+    },
+    long,
+  );
+});

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { replaceMasterSecret } from '../../src/crypto/master-secret.ts';
+import { ApiClient, cookieOf } from '../setup/api-client.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type SeededApplication, type SeededLicense } from '../setup/world.ts';
+import { runCommand } from './run-command.ts';
+
+// An embedded database's secret is in files of ours, beside the database.
+
+const long = 600_000;
+
+let directory: string;
+/** From before everything that a test does. */
+let cookie: string;
+let application: SeededApplication;
+let license: SeededLicense;
+const path = (name: string) => join(directory, name);
+const secret = () => readFile(path('service-secret'), 'utf8');
+const start = (env: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
+  startTestServer({ env: { DATA_DIR: directory, ...env } });
+const rotate = (...words: string[]) => runCommand(['rotate-secret', ...words], { DATA_DIR: directory });
+
+/** Starts the service, and asks it what a cookie from before is good for, and what a license is. */
+async function serve(env: Readonly<Record<string, string>> = {}) {
+  const server = await start(env);
+  try {
+    const client = new ApiClient(server.baseUrl, { cookie });
+    const session = await openSession(server, application);
+    const { status } = await client.get('/api/v1/auth/me');
+    return { cookie: status, verdict: (await session.ask(validatePath, license)).code };
+  } finally {
+    await server.close();
+  }
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'latchkey-rotate-'));
+  const server = await start();
+  try {
+    const world = await createWorld(server);
+    const { email, password } = world.developer;
+    const answer = await new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password });
+    cookie = cookieOf(answer) ?? expect.fail('logging in set no cookie');
+    application = await world.createApplication();
+    license = await application.mintOne();
+  } finally {
+    await server.close();
+  }
+}, long);
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe('rotate-secret', () => {
+  test(
+    'makes a secret, and keeps the one before it for cookies',
+    async () => {
+      const before = await secret();
+      const run = await rotate();
+      expect(run).toMatchObject({ code: 0 });
+      expect(run.stdout).toMatch(/Encrypted 1 private keys anew; all 1 are under/);
+      const after = await secret();
+      expect(after).not.toBe(before);
+      expect(await readFile(path('service-secret.previous'), 'utf8')).toContain(before.trim());
+      for (const name of ['service-secret', 'service-secret.previous']) {
+        expect((await stat(path(name))).mode & 0o777).toBe(0o600);
+      }
+      for (const text of [before, after]) expect(run.stdout + run.stderr).not.toContain(text.trim());
+      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+
+      // And another: the cookie is of the secret before the last.
+      expect(await rotate()).toMatchObject({ code: 0 });
+      expect(await secret()).not.toBe(after);
+      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+
+      const forgotten = await rotate('--forget-previous');
+      expect(forgotten).toMatchObject({ code: 0 });
+      expect(await readdir(directory)).not.toContain('service-secret.previous');
+      expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
+      expect((await rotate('--forget-previous')).stdout).toMatch(/Nothing to do/);
+    },
+    long,
+  );
+
+  test(
+    'that was killed after the files were replaced is finished by the next, without another secret',
+    async () => {
+      replaceMasterSecret(directory, Date.now());
+      const made = await secret();
+      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+      expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a secret before/);
+      const run = await rotate();
+      expect(run).toMatchObject({ code: 0 });
+      expect(run.stdout).toMatch(/Encrypted 1 .*cut short, and has been finished; no other secret was made/s);
+      expect(await secret()).toBe(made);
+      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+      expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
+      expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
+    },
+    long,
+  );
+
+  test(
+    'leaves a database alone that a service uses, with advice',
+    async () => {
+      const before = await secret();
+      const server = await start();
+      try {
+        const run = await rotate();
+        expect(run).toMatchObject({ code: 1, stdout: '' });
+        expect(run.stderr).toMatch(/is in use by process \d+.*Stop the service, rotate the secret/s);
+      } finally {
+        await server.close();
+      }
+      expect(await secret()).toBe(before);
+      expect(await readdir(directory)).not.toContain('service-secret.previous');
+    },
+    long,
+  );
+});
+
+describe('a start beside a database that has been used', () => {
+  /** The start's refusal; the secret's files are as they were after it. */
+  async function refusal(env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const files = async () => {
+      const names = (await readdir(directory)).filter((name) => name.startsWith('service-secret'));
+      return Promise.all(names.map(async (name) => [name, await readFile(path(name), 'utf8')]));
+    };
+    const before = await files();
+    const said = await start(env).then(
+      async (server) => {
+        await server.close();
+        return 'it started';
+      },
+      (error: unknown) => String(error),
+    );
+    expect(await files()).toEqual(before);
+    return said;
+  }
+
+  test(
+    'is refused without the secret, and makes none',
+    async () => {
+      await unlink(path('service-secret'));
+      expect(await refusal()).toMatch(
+        /service-secret is missing.*Restore the file from a backup.*No other secret/,
+      );
+      const run = await rotate();
+      expect(run).toMatchObject({ code: 1 });
+      expect(run.stderr).toMatch(/restore service-secret from a backup/);
+    },
+    long,
+  );
+
+  test.each([
+    ['empty', ''],
+    ['cut short', randomBytes(32).toString('base64').slice(0, 20)],
+    ['overwritten', 'something else altogether\n'],
+  ])(
+    'is refused where the secret is %s',
+    async (_what, content) => {
+      await writeFile(path('service-secret'), content);
+      expect(await refusal()).toMatch(/does not hold a master secret.*Restore it from a backup/);
+      expect(await rotate()).toMatchObject({ code: 1 });
+      expect(await readFile(path('service-secret'), 'utf8')).toBe(content);
+    },
+    long,
+  );
+
+  test(
+    'is refused where others can read the secret',
+    async () => {
+      await chmod(path('service-secret'), 0o644);
+      expect(await refusal()).toMatch(/can be read or written by others \(its mode is 644\).*chmod 600/);
+      await chmod(path('service-secret'), 0o600);
+      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+    },
+    long,
+  );
+
+  test(
+    'is refused with another secret, unless the right one is named as previous',
+    async () => {
+      const right = (await secret()).trim();
+      const other = { SERVICE_SECRET: randomBytes(32).toString('base64') };
+      expect(await refusal(other)).toMatch(/SERVICE_SECRET is not the one.*SERVICE_SECRET_PREVIOUS/);
+      await writeFile(path('service-secret'), `${randomBytes(32).toString('base64')}\n`);
+      expect(await refusal()).toMatch(/SERVICE_SECRET is not the one.*restore the secret/);
+      expect(await serve({ ...other, SERVICE_SECRET_PREVIOUS: right })).toEqual({
+        cookie: 200,
+        verdict: 'OK',
+      });
+      // The file's text as SERVICE_SECRET, as by whoever moves to a server.
+      expect(await serve({ SERVICE_SECRET: right })).toEqual({ cookie: 200, verdict: 'OK' });
+    },
+    long,
+  );
+});

@@ -1,0 +1,307 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createKeyring } from '../../src/crypto/keyring.ts';
+import { givenSecrets } from '../../src/crypto/master-secret.ts';
+import { sealPrivateKey, tryPrivateKey } from '../../src/crypto/sealed-private-key.ts';
+import { createSigner } from '../../src/crypto/signer.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { ApiClient, cookieOf } from '../setup/api-client.ts';
+import { root } from '../setup/process.ts';
+import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type World } from '../setup/world.ts';
+import { runCommand } from './run-command.ts';
+
+// A rotation on a PostgreSQL server: its operator gives the secrets, and instances run on.
+
+const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
+const patient = { timeout: 120_000, interval: 20 };
+const long = 600_000;
+const freshSecret = () => randomBytes(32).toString('base64');
+/** A session cookie that this instance has signed. */
+async function logIn(server: TestServer, { developer: { email, password } }: World): Promise<string> {
+  const answer = await new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password });
+  return cookieOf(answer) ?? expect.fail('logging in set no cookie');
+}
+const rotate = (env: Readonly<Record<string, string>>) => runCommand(['rotate-secret'], env);
+
+describe.skipIf(!possible)('instances of one service, whose secret is rotated', () => {
+  let redis: OwnRedis;
+  beforeAll(async () => {
+    redis = new OwnRedis(await freePort(), []);
+    await redis.start();
+  });
+  afterAll(() => redis.kill());
+
+  const [old, fresh] = [freshSecret(), freshSecret()];
+  const both = { SERVICE_SECRET: fresh, SERVICE_SECRET_PREVIOUS: old };
+
+  test(
+    'honour what was made before, at every step',
+    async () => {
+      const env = { REDIS_URL: redis.url };
+      const servers: TestServer[] = [];
+      onTestFinished(async () => {
+        for (const server of servers.toReversed()) await server.close();
+      });
+      const start = async (secrets: Readonly<Record<string, string>>): Promise<TestServer> => {
+        const [first] = servers;
+        const server = await startTestServer({
+          database: 'server',
+          env: { ...env, ...secrets },
+          ...(first && { beside: first }),
+        });
+        servers.push(server);
+        return server;
+      };
+      const before = await start({ SERVICE_SECRET: old });
+      const world = await createWorld(before);
+      const [application, untouched] = [await world.createApplication(), await world.createApplication()];
+      const license = await application.mintOne();
+      const session = await openSession(before, application);
+      expect(await session.ask(validatePath, license)).toMatchObject({ success: true });
+
+      const cookie = await logIn(before, world);
+      const clientOf = (server: TestServer) => new ApiClient(server.baseUrl, { cookie });
+      const cookieOn = async (server: TestServer) => (await clientOf(server).get('/api/v1/auth/me')).status;
+      const ticketOn = async (server: TestServer) =>
+        (await clientOf(server).post(validatePath, session.seal(session.inner(license)))).status;
+      const validatesOn = async (server: TestServer) =>
+        (await openSession(server, application)).ask(validatePath, license);
+      const publicKeyOn = async (server: TestServer) =>
+        (await clientOf(server).get(`/api/v1/apps/${application.id}`)).body;
+
+      const restarted = await start(both);
+      const publicKey = await publicKeyOn(before);
+      expect(JSON.stringify(publicKey)).toContain(application.publicKeyB64);
+      const honours = async (server: TestServer) => {
+        expect(await cookieOn(server)).toBe(200);
+        expect(await ticketOn(server)).toBe(200);
+        expect(await validatesOn(server)).toMatchObject({ success: true, code: 'OK' });
+        expect(await publicKeyOn(server)).toEqual(publicKey);
+      };
+      await honours(restarted);
+
+      const databaseUrl = before.databaseEnv.DATABASE_URL ?? '';
+      const run = await rotate({ DATABASE_URL: databaseUrl, ...both });
+      expect(run).toMatchObject({ code: 0 });
+      expect(run.stdout).toMatch(/Encrypted 2 private keys anew; all 2 are under the present master secret/);
+      expect(run.stdout).toMatch(/7 more days/);
+      for (const secret of [old, fresh]) expect(run.stdout + run.stderr).not.toContain(secret);
+      await honours(restarted);
+      // One that has nothing cached, and reads what was encrypted anew.
+      await honours(await start(both));
+
+      // An instance with the old secret alone: what it has cached goes on, and the rest is refused for now.
+      expect(await validatesOn(before)).toMatchObject({ success: true });
+      const refused = await new ApiClient(before.baseUrl).post('/api/v1/session/init', {
+        appId: untouched.id,
+        clientNonceB64: randomBytes(32).toString('base64'),
+        clientVersion: untouched.version,
+      });
+      expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+      expect(before.logLines.join('')).toContain(
+        `The private key of application ${untouched.id} cannot be opened`,
+      );
+      await expect(start({ SERVICE_SECRET: old })).rejects.toThrow(/SERVICE_SECRET_PREVIOUS.*rotate-secret/);
+
+      const finished = await start({ SERVICE_SECRET: fresh });
+      expect(await validatesOn(finished)).toMatchObject({ success: true, code: 'OK' });
+      expect(await publicKeyOn(restarted)).toEqual(publicKey);
+      expect(await cookieOn(finished)).toBe(401);
+      expect(await ticketOn(finished)).toBe(401);
+
+      const again = await rotate({ DATABASE_URL: databaseUrl, ...both });
+      expect(again).toMatchObject({ code: 0 });
+      expect(again.stdout).toMatch(/Encrypted 0 private keys anew; all 2/);
+    },
+    long,
+  );
+
+  test(
+    'go on while they are restarted one by one, each with both secrets from the first on',
+    async () => {
+      const env = { REDIS_URL: redis.url };
+      const one = await startTestServer({
+        database: 'server',
+        env: { ...env, SERVICE_SECRET: old, SERVICE_SECRET_PREVIOUS: fresh },
+      });
+      const two = await startTestServer({ beside: one, env: { ...env, ...both } });
+      try {
+        for (const [here, there] of [
+          [one, two],
+          [two, one],
+        ] as const) {
+          const world = await createWorld(here);
+          const application = await world.createApplication();
+          const license = await application.mintOne();
+          const session = await openSession(here, application);
+          const elsewhere = new ApiClient(there.baseUrl, { cookie: await logIn(here, world) });
+          expect((await elsewhere.get('/api/v1/auth/me')).status).toBe(200);
+          const sealed = session.seal(session.inner(license));
+          expect((await elsewhere.post(validatePath, sealed)).status).toBe(200);
+        }
+      } finally {
+        await two.close();
+        await one.close();
+      }
+    },
+    long,
+  );
+});
+
+describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a server', () => {
+  const count = 2_000;
+  const [old, fresh] = [freshSecret(), freshSecret()];
+  const keyringOf = (secret: string) => {
+    const { current, previous } = givenSecrets(secret, null);
+    return createKeyring(current, previous);
+  };
+  let service: TestServer;
+  let admin: pg.Client;
+  let env: Readonly<Record<string, string>>;
+  const seed = new Uint8Array(randomBytes(32));
+  beforeAll(async () => {
+    service = await startTestServer({ database: 'server', env: { SERVICE_SECRET: old } });
+    const { DATABASE_URL = '' } = service.databaseEnv;
+    env = { DATABASE_URL, SERVICE_SECRET: fresh, SERVICE_SECRET_PREVIOUS: old };
+    admin = new pg.Client({ connectionString: DATABASE_URL });
+    await admin.connect();
+  }, long);
+  afterAll(async () => {
+    await admin.end();
+    await service.close();
+  });
+
+  /** Applications of a developer, encrypted under the old secret. */
+  beforeEach(async () => {
+    const { developer } = await createWorld(service);
+    const ids = Array.from({ length: count }, newId);
+    const keyring = keyringOf(old);
+    await admin.query('DELETE FROM applications');
+    await admin.query(
+      `INSERT INTO applications (id, developer_id, name, public_key, private_key_encrypted)
+       SELECT id, $2, 'An application', $3, sealed FROM unnest($1::uuid[], $4::bytea[]) AS made (id, sealed)`,
+      [
+        ids,
+        developer.id,
+        Buffer.from(createSigner(seed).publicKey),
+        ids.map((id) => Buffer.from(sealPrivateKey(keyring, id, seed))),
+      ],
+    );
+  }, long);
+
+  /** How many open under a secret, to the seed that they had. */
+  async function openUnder(secret: string): Promise<number> {
+    const keyring = keyringOf(secret);
+    const { rows } = await admin.query<{ id: string; sealed: Buffer }>(
+      'SELECT id, private_key_encrypted AS sealed FROM applications',
+    );
+    return rows.filter(({ id, sealed }) => {
+      const opened = tryPrivateKey(keyring, id, sealed);
+      return opened !== null && Buffer.from(opened.seed).equals(seed);
+    }).length;
+  }
+
+  test(
+    'is finished by another run after a kill -9 in the middle',
+    async () => {
+      const { rows } = await admin.query<{ id: string }>(
+        'SELECT id FROM applications ORDER BY id OFFSET 700 LIMIT 1',
+      );
+      await admin.query('BEGIN');
+      await admin.query('SELECT 1 FROM applications WHERE id = $1 FOR UPDATE', [rows[0]?.id]);
+      const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'rotate-secret'], {
+        cwd: root,
+        env: { PATH: process.env.PATH, ...env },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      try {
+        // A batch in the middle waits for the row; those before it are done, and those after it are not.
+        await vi.waitFor(async () => {
+          expect(child.exitCode).toBeNull();
+          const { rows: waiting } = await admin.query(
+            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          expect(waiting).toHaveLength(1);
+        }, patient);
+      } finally {
+        child.kill('SIGKILL');
+        await ended;
+        await admin.query('ROLLBACK');
+      }
+      const [done, left] = [await openUnder(fresh), await openUnder(old)];
+      expect(done + left).toBe(count);
+      expect(done).toBeGreaterThan(0);
+      expect(left).toBeGreaterThan(0);
+
+      const run = await rotate(env);
+      expect(run).toMatchObject({ code: 0 });
+      expect(run.stdout).toMatch(/all 2000 are under the present master secret/);
+      expect(await openUnder(fresh)).toBe(count);
+    },
+    long,
+  );
+
+  test(
+    'may be run twice at once',
+    async () => {
+      const runs = await Promise.all([rotate(env), rotate(env)]);
+      const numbers = runs.map(({ code, stdout }) => {
+        expect(code).toBe(0);
+        return Number(/Encrypted (\d+) private keys anew; all 2000/.exec(stdout)?.[1]);
+      });
+      expect((numbers[0] ?? 0) + (numbers[1] ?? 0)).toBe(count);
+      expect(await openUnder(fresh)).toBe(count);
+    },
+    long,
+  );
+
+  test(
+    'changes nothing that it cannot open, and says what is needed',
+    async () => {
+      const { SERVICE_SECRET_PREVIOUS: _, ...without } = env;
+      const run = await rotate(without);
+      expect(run).toMatchObject({ code: 1, stdout: '' });
+      expect(run.stderr).toMatch(/2000 applications open under no secret at hand.*SERVICE_SECRET_PREVIOUS/);
+      expect(await openUnder(old)).toBe(count);
+    },
+    long,
+  );
+
+  test(
+    'says how, where nothing is to be rotated',
+    async () => {
+      const run = await rotate({ DATABASE_URL: env.DATABASE_URL ?? '', SERVICE_SECRET: old });
+      expect(run).toMatchObject({ code: 0 });
+      expect(run.stdout).toMatch(/Encrypted 0 .*all 2000.*To rotate it, set SERVICE_SECRET to a new secret/s);
+      expect(await openUnder(old)).toBe(count);
+    },
+    long,
+  );
+
+  test(
+    "does not forget what is the environment's",
+    async () => {
+      const run = await runCommand(['rotate-secret', '--forget-previous'], env);
+      expect(run).toMatchObject({ code: 1 });
+      expect(run.stderr).toMatch(/remove SERVICE_SECRET_PREVIOUS/);
+    },
+    long,
+  );
+
+  test(
+    'needs the secret',
+    async () => {
+      const run = await rotate({ DATABASE_URL: env.DATABASE_URL ?? '' });
+      expect(run).toMatchObject({ code: 1 });
+      expect(run.stderr).toMatch(/SERVICE_SECRET is not set/);
+    },
+    long,
+  );
+});
