@@ -59,9 +59,11 @@ export const seed = (rows: number): string => `
   VALUES ('01a1f9ca-9460-72c7-be51-8276f9723da9', '01a1f9ca-93fa-7499-96a1-742319220050', 'App',
     decode(repeat('00', 32), 'hex'), decode(repeat('ff', 60), 'hex'),
     '{"OK": "a\\\\nb", "number": 12345678901234567890.10}');
+  INSERT INTO api_keys (id, developer_id, name, key_hash, key_prefix, last_used_at)
+  VALUES ('01a1f9ca-9460-72c7-be51-8276f9723da0', '01a1f9ca-93fa-7499-96a1-742319220050', 'Key', sha256('key'), 'x', 'infinity');
   INSERT INTO licenses (id, application_id, key_hash, key_prefix, status, activated_at, expires_at)
   SELECT ('01a1f9ca-9544-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '01a1f9ca-9460-72c7-be51-8276f9723da9',
-    sha256(n::text::bytea), 'ABCDE-', 'active', now(), CASE n WHEN 1 THEN 'infinity' ELSE now() + n * interval '1 hour' END
+    sha256(n::text::bytea), 'ABCDE-', 'active', now(), now() + n * interval '1 hour'
   FROM generate_series(1, ${rows}) AS n;
   INSERT INTO security_log (id, developer_id, application_id, event, code, metadata)
   SELECT (lpad(to_hex((extract(epoch FROM now() - n * interval '1 minute') * 1000)::bigint), 12, '0')

@@ -52,7 +52,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
          (SELECT count(*) FROM security_log_default) AS unplaced,
          (SELECT count(*) FROM license_counts) AS twice,
          (SELECT response_messages ->> 'number' FROM applications) AS number,
-         (SELECT count(*) FROM licenses WHERE expires_at = 'infinity') AS endless`,
+         (SELECT count(*) FROM api_keys WHERE last_used_at = 'infinity') AS endless`,
     );
     expect(row).toEqual({
       licenses: '5000',
