@@ -10,6 +10,8 @@ export interface LogPartition {
   readonly from: string;
   /** Lowest id of the next week, excluded. */
   readonly to: string;
+  /** First millisecond of the week, since the Unix epoch. */
+  readonly start: number;
   /** First millisecond of the next week, since the Unix epoch. */
   readonly end: number;
 }
@@ -26,7 +28,7 @@ export function partitionOf(milliseconds: number, weeks = 0): LogPartition {
   const start = firstMonday + index * weekMilliseconds;
   const end = start + weekMilliseconds;
   const day = new Date(start).toISOString().slice(0, 10).replaceAll('-', '');
-  return { name: `security_log_${day}`, from: lowestId(start), to: lowestId(end), end };
+  return { name: `security_log_${day}`, from: lowestId(start), to: lowestId(end), start, end };
 }
 
 /** End of the week that a partition's name says, or never for a table that is not named as ours are. */

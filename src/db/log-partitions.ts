@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { endOf, type LogPartition, lowestId, partitionOf } from './log-partition.ts';
+import { forgetGathered } from './log-search/forget.ts';
 
 /** Advisory lock under which partitions are made and dropped, so that instances take turns. */
 const advisoryLock = 72707370;
@@ -20,7 +21,8 @@ export async function ensureLogPartitions(pool: pg.Pool, now: Date): Promise<voi
 }
 
 /**
- * Drops the partitions whose every entry is older than `retentionDays`, and such entries of the DEFAULT partition.
+ * Drops the partitions whose every entry is older than `retentionDays`, and such entries of the DEFAULT partition, and
+ * what searches have of them.
  * @returns the names of the dropped partitions
  */
 export async function dropExpiredLogPartitions(
@@ -34,6 +36,7 @@ export async function dropExpiredLogPartitions(
     if (endOf(name) <= oldest && (await drop(pool, name))) dropped.push(name);
   }
   await pool.query('DELETE FROM security_log_default WHERE id < $1', [lowestId(oldest)]);
+  await forgetGathered(pool, partitionOf(oldest).start);
   return dropped;
 }
 

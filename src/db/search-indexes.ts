@@ -6,6 +6,8 @@ import { buildIndexes, type WantedIndex } from './build-indexes.ts';
 export const searchedText = {
   licenses: joined(['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip']),
   end_users: joined(['end_users.username', 'end_users.email', 'end_users.last_ip', 'end_users.last_hwid']),
+  /** What the entries of a log hold, a row a text (log-search). */
+  log_search_values: 'log_search_values.value',
 } as const;
 
 function joined(columns: readonly string[]): string {

@@ -57,6 +57,8 @@ export interface ListSourceOptions<Filter> {
   readonly matches: (filter: Filter, ctx: ServiceContext) => Prisma.Sql;
   /** What an index of the whole table finds, where it has one for the filter: every row that matches fulfils it. */
   readonly indexed?: (filter: Filter) => Prisma.Sql | null;
+  /** Where the rows that match lie, as `RowsOfParent` has it. */
+  readonly stretches?: (filter: Filter) => Prisma.Sql | null;
 }
 
 /** Reads through the connection pool instead of Prisma, which has no limit a parent and needs several times the CPU. */
@@ -94,6 +96,7 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
               limit: slice.size + (lookAhead ? 1 : 0),
               matches: matches(filter, ctx),
               indexed: options.indexed?.(filter) ?? null,
+              stretches: options.stretches?.(filter) ?? null,
             })}
           ) AS own
           ORDER BY own.id ${direction}`,
@@ -103,13 +106,21 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
     async counts({ ctx, parentIds, filter, together }) {
+      const own = Prisma.sql`${matches(filter, ctx)} AND ${options.indexed?.(filter) ?? Prisma.sql`TRUE`}`;
+      const stretches = options.stretches?.(filter) ?? null;
+      const rows =
+        stretches === null
+          ? Prisma.sql`FROM ${name} WHERE ${parentColumn} = ANY(${parentIds}::uuid[]) AND ${own}`
+          : Prisma.sql`
+              FROM unnest(${parentIds}::uuid[]) AS parent (id) CROSS JOIN LATERAL (${stretches}) AS stretch
+              CROSS JOIN LATERAL (
+                SELECT * FROM ${name} WHERE ${parentColumn} = ANY(ARRAY[parent.id])
+                  AND ${name}.id >= stretch.from_id AND ${name}.id <= stretch.to_id AND ${own}
+                OFFSET 0
+              ) AS ${name}`;
       const counts = await read<{ parentId: string; count: number }>(
         { ctx, together, fromJson: {} },
-        Prisma.sql`
-          SELECT ${parentColumn} AS "parentId", count(*)::int AS count FROM ${name}
-          WHERE ${parentColumn} = ANY(${parentIds}::uuid[]) AND ${matches(filter, ctx)}
-            AND ${options.indexed?.(filter) ?? Prisma.sql`TRUE`}
-          GROUP BY 1`,
+        Prisma.sql`SELECT ${parentColumn} AS "parentId", count(*)::int AS count ${rows} GROUP BY 1`,
       );
       return new Map(counts.map(({ parentId, count }) => [parentId, count]));
     },

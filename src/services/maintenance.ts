@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts';
 import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
+import { gatherAll } from '../db/log-search/gather-all.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -37,6 +39,8 @@ async function buildMissingIndexes({ database, log }: MaintenanceOptions): Promi
 const interval = 6 * 60 * 60 * 1000;
 /** So that there is never much to sum up beside the counts, or to look through beside an index. */
 const tidyInterval = 60 * 1000;
+/** What of the log is not gathered is read through by searches. */
+const gatherInterval = 5 * 1000;
 
 /**
  * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over
@@ -60,8 +64,9 @@ async function tidy(database: Database): Promise<void> {
 }
 
 /**
- * Builds what indexes are missing now, maintains the database every six hours, and tidies counts and indexes every
- * minute. It renews an embedded database's statistics as often. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
+ * Builds what indexes are missing now, maintains the database every six hours, tidies counts and indexes every minute,
+ * and gathers what searches of the log are to find every few seconds. It renews an embedded database's statistics every
+ * minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are
  * weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
  * @returns stops it, after the turn under way
  */
@@ -80,9 +85,29 @@ export function startMaintenance(options: MaintenanceOptions): () => Promise<voi
   }, tidyInterval);
   maintaining.unref();
   counting.unref();
+  const stopGathering = startGathering(options);
   return async () => {
     clearInterval(maintaining);
     clearInterval(counting);
-    await Promise.all([underWay, folding]);
+    await Promise.all([underWay, folding, stopGathering()]);
+  };
+}
+
+/** One turn after another, each a few seconds after the last. */
+function startGathering({ database, log }: MaintenanceOptions): () => Promise<void> {
+  const stop = new AbortController();
+  const gathering = (async () => {
+    while (!stop.signal.aborted) {
+      await sleep(gatherInterval, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+      try {
+        if (await gatherAll(database, stop.signal)) await tidySearchIndexes(database.pool);
+      } catch (error) {
+        log.error({ err: error }, 'The log could not be gathered for searches; will try again');
+      }
+    }
+  })();
+  return () => {
+    stop.abort();
+    return gathering;
   };
 }

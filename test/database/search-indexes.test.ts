@@ -17,7 +17,7 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
   return database;
 }
 
-const searchIndexes = ['licenses_search_idx', 'end_users_search_idx'];
+const searchIndexes = ['log_search_values_search_idx', 'licenses_search_idx', 'end_users_search_idx'];
 
 /** The indexes among these that queries can use. */
 async function valid({ pool }: Database, names: readonly string[]): Promise<string[]> {

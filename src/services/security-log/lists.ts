@@ -8,6 +8,7 @@ import { all, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText } from '../search.ts';
 import { securityEvents } from './events.ts';
+import { stretchesWithText } from './stretches.ts';
 
 export const securityLogTable = {
   name: 'security_log',
@@ -51,7 +52,11 @@ export type SecurityLogFilter = z.output<typeof securityLogFilter>;
 const log = { table: securityLogTable, matches: securityLogMatches };
 
 /** The entries about an application. */
-export const logOfApplications = listSource<SecurityLogFilter>({ ...log, parentColumn: 'application_id' });
+export const logOfApplications = listSource<SecurityLogFilter>({
+  ...log,
+  parentColumn: 'application_id',
+  stretches: ({ q }) => stretchesWithText(q),
+});
 
 /**
  * The entries about a license. An entry of a stranger's log that names it is the stranger's alone; `IS TRUE` keeps

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { hashPassword } from '../../crypto/password.ts';
+import { fewestEntries } from '../../db/log-search/backlog.ts';
 
 export interface ScaleSeedOptions {
   readonly databaseUrl: string;
@@ -47,9 +49,12 @@ const statements = {
 /** Writes rows into the bench's own database, past the service. */
 export interface ScaleSeeder {
   licensesAndUsers(amount: number): Promise<void>;
-  /** Log entries of these numbers, the first included and the last not, spread over the last days. */
+  /**
+   * Log entries of these numbers, the first included and the last not, spread over the last days. Searches find the
+   * first ones alone: to gather millions for them would go on beside what is measured next.
+   */
   log(from: number, to: number): Promise<void>;
-  /** Has the planner know what is there. */
+  /** Has the planner know what is there, once the service has gathered the log for searches. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -87,6 +92,12 @@ export async function createScaleSeeder({
         say(`  ${what}: ${done.toLocaleString('en-US')} of ${to.toLocaleString('en-US')}`);
     }
   };
+  const waiting = async () => {
+    const { rows } = await client.query<{ entries: string | null }>(
+      'SELECT sum(entries) AS entries FROM log_search_backlog',
+    );
+    return Number(rows[0]?.entries ?? 0);
+  };
   const licenseBase = now - dayMilliseconds;
 
   return {
@@ -98,16 +109,21 @@ export async function createScaleSeeder({
         client.query(statements.users, [first, last, licenseBase, applicationId, passwordHash]),
       );
     },
-    log: (from, to) => {
+    log: async (from, to) => {
       const span = logDays * dayMilliseconds;
       const step = span / (to - from);
       const owned = owner.rows[0]?.developer_id;
-      return inBatches('log', from, to, (first, last) =>
-        client.query(statements.log, [first, last, now - span, applicationId, step, owned, from]),
-      );
+      await inBatches('log', from, to, async (first, last) => {
+        await client.query(statements.log, [first, last, now - span, applicationId, step, owned, from]);
+        if (from > 0) await client.query('DELETE FROM log_search_backlog');
+      });
     },
     settle: async () => {
-      for (const name of ['licenses', 'end_users', 'security_log'])
+      for (let left = await waiting(); left >= fewestEntries; left = await waiting()) {
+        say(`  to gather for searches: ${left.toLocaleString('en-US')}`);
+        await sleep(5_000, undefined, { signal });
+      }
+      for (const name of ['licenses', 'end_users', 'security_log', 'log_search_values', 'log_search_blocks'])
         await client.query(`VACUUM (ANALYZE) ${name}`);
     },
     close: () => client.end(),

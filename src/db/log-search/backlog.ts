@@ -1,0 +1,58 @@
+import type pg from 'pg';
+
+/** So many entries make a block: what a search reads for each block that holds its text. */
+export const blockEntries = 256;
+
+/** Whatever an application has less of is left for later, and read through by searches: blocks are to be full. */
+export const fewestEntries = 2 * blockEntries;
+
+/** The applications that have enough to gather, the least first. */
+export async function logsToGather(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${fewestEntries}
+     ORDER BY sum(entries)`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The notes of an application's newest entries that wait, up to a batch of entries. A note of more than that is cut in
+ * two.
+ * @returns their ids; none when there is not enough to gather
+ */
+export async function newestNotes(
+  client: pg.ClientBase,
+  applicationId: string,
+  batch: number,
+): Promise<string[]> {
+  const { rows } = await client.query<{ id: string; entries: string }>(newest, [applicationId, batch]);
+  const [first] = rows;
+  if (first === undefined || Number(first.entries) <= batch) return rows.map(({ id }) => id);
+  const cut = await client.query<{ id: string }>(cutNote, [first.id, batch]);
+  return [cut.rows[0]?.id ?? first.id];
+}
+
+// The first one is among them however many entries it is of.
+const newest = `
+  SELECT id, entries FROM (
+    SELECT id, to_id, entries, sum(entries) OVER (ORDER BY to_id DESC, id DESC) AS together, sum(entries) OVER () AS waiting
+    FROM log_search_backlog WHERE application_id = $1
+  ) AS note
+  WHERE waiting >= ${fewestEntries} AND (together <= $2 OR together = entries)
+  ORDER BY to_id DESC, id DESC`;
+
+// The entry at the cut is in both halves. A note that has no more entries than a batch, whatever it says, is left whole.
+const cutNote = `
+  WITH cut AS MATERIALIZED (
+    SELECT note.id, note.application_id, note.to_id, (
+      SELECT security_log.id FROM security_log
+      WHERE application_id = ANY(ARRAY[note.application_id]) AND security_log.id BETWEEN note.from_id AND note.to_id
+      ORDER BY application_id DESC, security_log.id DESC OFFSET $2::int LIMIT 1) AS at
+    FROM log_search_backlog AS note WHERE note.id = $1
+  ), older AS (
+    UPDATE log_search_backlog AS note SET to_id = cut.at, entries = greatest(note.entries - $2::int, 1)
+    FROM cut WHERE cut.id = note.id AND cut.at IS NOT NULL
+  )
+  INSERT INTO log_search_backlog (application_id, from_id, to_id, entries)
+  SELECT application_id, at, to_id, $2::int FROM cut WHERE at IS NOT NULL
+  RETURNING id`;

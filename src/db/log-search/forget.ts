@@ -1,0 +1,28 @@
+import type pg from 'pg';
+import { lowestId } from '../log-partition.ts';
+import { inTurn } from './turn.ts';
+
+/**
+ * Takes out what is about dropped entries alone. What another instance is busy with is left for the next time.
+ * @param oldest milliseconds since the Unix epoch: no entry of an earlier id is in the log
+ */
+export async function forgetGathered(pool: pg.Pool, oldest: number): Promise<void> {
+  await inTurn(pool, async (client) => {
+    await client.query('DELETE FROM log_search_blocks WHERE to_id < $1', [lowestId(oldest)]);
+    await client.query('DELETE FROM log_search_backlog WHERE to_id < $1', [lowestId(oldest)]);
+  });
+  let forgotten: number | null;
+  do {
+    forgotten = await inTurn(pool, async (client) => {
+      const { rowCount } = await client.query(forgetValues, [Math.floor(oldest / week)]);
+      return rowCount;
+    });
+  } while (forgotten === atOnce);
+}
+
+const week = 7 * 24 * 60 * 60 * 1000;
+const atOnce = 10_000;
+
+const forgetValues = `
+  DELETE FROM log_search_values WHERE id = ANY(ARRAY(
+    SELECT id FROM log_search_values WHERE seen_week < $1 LIMIT ${atOnce}))`;
