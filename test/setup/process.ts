@@ -46,14 +46,14 @@ export async function startServiceProcess(env: Readonly<Record<string, string>>)
 }
 
 async function untilHealthy(url: string, check: () => void): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 300_000;
   while (Date.now() < deadline) {
     check();
     const response = await fetch(`${url}/health`).catch(() => null);
     if (response?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`${url} did not answer within 30 s`);
+  throw new Error(`${url} did not answer within five minutes`);
 }
 
 const address = z.object({ port: z.number() });
