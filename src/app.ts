@@ -3,8 +3,8 @@ import type { RouterRoute } from 'hono/types';
 import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
-import { newId } from './lib/ids.ts';
-import { type RestContext, type RestEnv, serviceContext } from './rest/adapter.ts';
+import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { createBeginRequest, routeOf, transportOf } from './rest/begin-request.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
@@ -18,6 +18,8 @@ import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
 import { createRestApp } from './rest/rest-app.ts';
 import { createClientApp } from './rest/sealed/client-app.ts';
+import { createRequestLog } from './telemetry/request-log.ts';
+import { createRequestObserver } from './telemetry/request-observer.ts';
 
 export interface App {
   readonly fetch: Hono<RestEnv>['fetch'];
@@ -28,7 +30,7 @@ export interface App {
 }
 
 /** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
-export function createApp({ config, services, countryOfIp }: Deps): App {
+export function createApp({ config, services, countryOfIp, telemetry, readiness }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
     country: { header: config.countryHeader, lookUp: countryOfIp },
@@ -39,19 +41,24 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
   app.onError(answerError);
   app.notFound(answerNotFound);
 
-  const begin = (c: RestContext): void => {
-    c.set('requestId', newId());
-    c.set('env', services);
-    c.set('client', originOf(c));
-  };
+  const begin = createBeginRequest({
+    env: services,
+    originOf,
+    observe: createRequestObserver(telemetry.requests, createRequestLog(services.log)),
+  });
   app.use(async (c, next) => {
-    begin(c);
+    const route = routeOf(c);
+    begin(c, transportOf(route), route);
     setFields(c, commonFields(c.get('requestId')));
     await next();
   });
   app.use(originGuard(config.publicUrl, config.corsOrigins));
 
   app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
+  app.get('/health/ready', (c) => {
+    const report = readiness.report();
+    return c.json(report, report.ready ? 200 : 503);
+  });
   app.route('/api/v1', createRestApp(config.publicUrl, config.corsOrigins));
   app.route('/docs', docsPage());
 
@@ -70,6 +77,7 @@ export function createApp({ config, services, countryOfIp }: Deps): App {
     const { body, status, headers } = await graphql(c.req.raw, {
       service: serviceContext(c),
       requestId: c.get('requestId'),
+      notes: c.get('notes'),
       session: {
         token: readSessionCookie(c),
         start: (token) => cookies.push(sessionCookie(token, config.publicUrl)),

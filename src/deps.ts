@@ -19,8 +19,12 @@ import {
 } from './services/coherence/database-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import { startMaintenance } from './services/maintenance.ts';
+import { metricFamilies } from './services/metric-families.ts';
+import { createReadiness, type Readiness } from './services/readiness.ts';
 import { createSecurityLogFeed } from './services/security-log/feed.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
+import { createServiceCounts } from './services/service-counts.ts';
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 /** Everything that is opened at start, and closed at the end. */
 export interface Deps {
@@ -29,11 +33,14 @@ export interface Deps {
   readonly services: ServiceEnvironment;
   /** Looks a client's country up; null without a database to look in. */
   readonly countryOfIp: ((ip: string) => string | null) | null;
+  readonly telemetry: Telemetry;
+  readonly readiness: Readiness;
   /**
    * Writes what is waiting, then closes in the reverse order of opening, all of it even when some fails.
+   * @param deadline when it has to be over, as `performance.now()` has it
    * @throws {Error} the first failure
    */
-  close(): Promise<void>;
+  close(deadline?: number): Promise<void>;
 }
 
 export interface DepsOptions {
@@ -44,17 +51,20 @@ export interface DepsOptions {
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
 
+/** What the rest may take to close when the log is written, in milliseconds. */
+const closingMilliseconds = 500;
+
 /**
  * Opens the database, the ephemeral store and the keyring. When one fails, those before it are closed again.
  * @throws {DatabaseStartError | StoreUnavailableError | MasterSecretError | PrivateKeyUnreadableError}
  */
 export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
   const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
-  const closers: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
+  const closers: ((deadline?: number) => Promise<void>)[] = [];
+  const close = async (deadline?: number): Promise<void> => {
     const failures: unknown[] = [];
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
-      await closer().catch((error: unknown) => failures.push(error));
+      await closer(deadline).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   };
@@ -90,7 +100,9 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       clock,
       onWritten: securityLogFeed.news.tell,
     });
-    closers.push(() => securityLog.close());
+    closers.push((deadline) =>
+      securityLog.close(deadline === undefined ? undefined : deadline - closingMilliseconds),
+    );
     closers.push(async () => securityLogFeed.close());
 
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
@@ -121,6 +133,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       }),
       clock,
       log,
+      counts: createServiceCounts(),
       settings: {
         publicUrl: config.publicUrl,
         rateLimits: config.rateLimits,
@@ -129,7 +142,10 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         turnstile: config.turnstile,
       },
     };
-    return { config, log, services, countryOfIp, close };
+    const telemetry = createTelemetry();
+    const readiness = createReadiness(database, store, watch);
+    telemetry.add(metricFamilies(services, readiness));
+    return { config, log, services, countryOfIp, telemetry, readiness, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

@@ -2,6 +2,7 @@ import { loadConfig } from './config.ts';
 import { createLogger } from './lib/log.ts';
 import { announce } from './supervisor/announce.ts';
 import { createEnding } from './supervisor/ending.ts';
+import { hearLastResort } from './supervisor/last-resort.ts';
 import { workerArgument } from './supervisor/messages.ts';
 import { describeStartFailure, WorkerStartError } from './supervisor/start-failure.ts';
 import { onStopSignal } from './supervisor/stop-signal.ts';
@@ -21,7 +22,9 @@ async function main(): Promise<void> {
   } else {
     const { startServer } = await import('./server.ts');
     const server = await startServer(config, { log, onFatal: () => process.exit(1) });
-    onStopSignal(createEnding(server.close, log));
+    const end = createEnding({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
+    hearLastResort(log, () => end('uncaughtException', 1));
+    onStopSignal(end);
     announce(config, log);
   }
 }

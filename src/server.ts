@@ -14,13 +14,16 @@ import {
   unreadableRequest,
 } from './lib/http-limits.ts';
 import { createLogger, type Logger } from './lib/log.ts';
+import { startMetricsServer } from './telemetry/metrics-server.ts';
+import type { ProcessMetrics } from './telemetry/workers-page.ts';
 
 /** A service that answers requests. */
 export interface RunningServer {
   /** Where it is reached, as the configuration publishes it. */
   readonly url: string;
   /**
-   * Stops accepting, finishes open requests as long as patience lasts, then writes what is waiting, and closes.
+   * Stops accepting, finishes open requests as long as patience lasts, then writes what is waiting, and closes: all of
+   * it within SHUTDOWN_SECONDS.
    * @throws {Error} when something that waited could not be written
    */
   close(): Promise<void>;
@@ -28,6 +31,8 @@ export interface RunningServer {
 
 /** One that listens nowhere: another process accepts its connections. */
 export interface HandedServer extends RunningServer {
+  /** What it knows of itself, for a page of several processes. */
+  metrics(): Promise<ProcessMetrics>;
   /** Serves a connection that nothing has been read from yet. */
   take(connection: Socket): void;
 }
@@ -42,18 +47,27 @@ export interface ServerOptions {
 
 /**
  * Opens everything and listens.
- * @throws {Error} of createDeps, or EADDRINUSE and its like
+ * @throws {MetricsListenError | Error} of createDeps, or EADDRINUSE and its like
  */
 export async function startServer(config: Config, options: ServerOptions = {}): Promise<RunningServer> {
-  const { server, running, closeDeps } = await open(config, options);
+  const { server, running, deps } = await open(config, options);
   try {
+    const metrics =
+      config.metrics === null
+        ? null
+        : await startMetricsServer(config.metrics, deps.telemetry.page, deps.log);
+    if (metrics !== null) deps.log.info(`Metrics are at ${metrics.url}`);
     server.listen(config.port, config.host);
-    await once(server, 'listening');
+    await once(server, 'listening').catch((error: unknown) => {
+      metrics?.close();
+      throw error;
+    });
+    // The last to go, so that an end that takes its time can be watched.
+    return { ...running, close: () => running.close().finally(() => metrics?.close()) };
   } catch (error) {
-    await closeDeps().catch(() => undefined);
+    await deps.close().catch(() => undefined);
     throw error;
   }
-  return running;
 }
 
 /**
@@ -61,11 +75,12 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
  * @throws {Error} of createDeps
  */
 export async function startHandedServer(config: Config, options: ServerOptions = {}): Promise<HandedServer> {
-  const { server, running } = await open(config, options);
+  const { server, running, deps } = await open(config, options);
   // What node:http does at this event is needed without a port too: it watches over connections that are slow or idle.
   server.emit('listening');
   return {
     ...running,
+    metrics: deps.telemetry.asData,
     take: (connection) => {
       // What node:http sets on connections that it accepts itself.
       connection.setNoDelay(true);
@@ -78,18 +93,27 @@ async function open(config: Config, options: ServerOptions) {
   const log = options.log ?? createLogger(config.logLevel);
   const deps = await createDeps(config, { log, onFatal: options.onFatal });
   const server = createHttpServer(createApp(deps), config.host, options.limits);
-  const drain = createDrain(server);
+  const wholeMilliseconds = config.shutdownSeconds * 1000;
+  const drain = createDrain(server, { patienceMilliseconds: patienceWithin(wholeMilliseconds) });
   const running: RunningServer = {
     url: config.publicUrl,
     close: async () => {
+      const deadline = performance.now() + wholeMilliseconds;
+      deps.readiness.drain();
       // Open streams would hold the drain up, and their clients do better to go on elsewhere at once.
       deps.services.securityLogFeed.close();
       await drain();
-      await deps.close();
+      await deps.close(deadline);
     },
   };
-  return { server, running, closeDeps: deps.close };
+  return { server, running, deps };
 }
+
+/** Of the time that an end may take, what is kept for writing the log and closing: requests have the rest. */
+const kept = { share: 0.5, mostMilliseconds: 5_000 } as const;
+
+const patienceWithin = (wholeMilliseconds: number): number =>
+  wholeMilliseconds - Math.min(kept.mostMilliseconds, kept.share * wholeMilliseconds);
 
 /** An HTTP/1.1 server of an application, which bounds what connections take. It listens nowhere yet. */
 export function createHttpServer(app: App, hostname: string, limits: Partial<HttpLimits> = {}) {

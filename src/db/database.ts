@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import type { Tally } from '../telemetry/tally.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PrismaClient } from './client.ts';
 import { openEmbedded } from './embedded/embedded.ts';
@@ -8,6 +9,7 @@ import { ensureLogPartitions } from './log-partitions.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { connectServer } from './server.ts';
+import { countStatementErrors } from './statement-errors.ts';
 
 /** An open, migrated database. */
 export interface Database {
@@ -18,6 +20,10 @@ export interface Database {
    * it in a transaction must not wait for a query outside of it; and no named statements.
    */
   readonly pool: pg.Pool;
+  /** Whether it answered a moment ago: a heartbeat asks a server, so that asking here costs nothing. */
+  isAvailable(): boolean;
+  /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
+  readonly errors: Tally;
   /** Waits for running queries, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -35,6 +41,7 @@ export interface DatabaseOptions {
 
 interface Connections {
   readonly pool: pg.Pool;
+  isAvailable(): boolean;
   close(): Promise<void>;
 }
 
@@ -45,7 +52,8 @@ interface Connections {
 export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
   const { log } = options;
   const migrations = await readMigrations();
-  const { pool, close } = await connect(address, options, migrations);
+  const { pool, isAvailable, close } = await connect(address, options, migrations);
+  const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
     await ensureLogPartitions(pool, new Date());
@@ -59,6 +67,8 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
     kind: address.kind,
     prisma,
     pool,
+    isAvailable,
+    errors,
     close: async () => {
       await prisma.$disconnect();
       await close();
@@ -74,12 +84,15 @@ async function connect(
   if (address.kind === 'server') {
     return connectServer(address.url, log, maxConnections);
   }
-  return openEmbedded(address.kind === 'memory' ? null : address.directory, {
+  let isAlive = true;
+  const embedded = await openEmbedded(address.kind === 'memory' ? null : address.directory, {
     log,
     migrations,
     onFatal: (error) => {
+      isAlive = false;
       log.fatal({ err: error }, 'The embedded database died');
       onFatal?.(error);
     },
   });
+  return { ...embedded, isAvailable: () => isAlive };
 }

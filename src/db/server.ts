@@ -19,6 +19,8 @@ const sessionSettings = [`lock_timeout = '2s'`, `idle_in_transaction_session_tim
 /** A pool of connections to a PostgreSQL server, which fails at once while the server is away. */
 export interface ServerConnections {
   readonly pool: pg.Pool;
+  /** Whether the server answered its last heartbeat. */
+  isAvailable(): boolean;
   close(): Promise<void>;
 }
 
@@ -38,19 +40,23 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
   }
+  let isAway = false;
   const stopHeartbeat = startHeartbeat({
     url,
     onAway: (reason) => {
+      isAway = true;
       log.warn('PostgreSQL is away: what needs it is refused');
       sockets.refuse(reason);
     },
     onBack: () => {
+      isAway = false;
       log.info('PostgreSQL is back');
       sockets.admit();
     },
   });
   return {
     pool,
+    isAvailable: () => !isAway,
     close: async () => {
       await pool.end();
       await stopHeartbeat();

@@ -15,6 +15,16 @@ export interface CacheOptions<Value> {
   readonly mayServe?: () => boolean;
 }
 
+/** What a cache was asked for, and what it holds. */
+export interface CacheUsage {
+  readonly name: string;
+  /** Answered from memory. */
+  readonly hits: number;
+  /** Loaded, or waited for while another's load was under way. */
+  readonly misses: number;
+  readonly entries: number;
+}
+
 /**
  * Answers remembered until a write invalidates them, never by time. `null` is an answer like any other.
  *
@@ -22,6 +32,9 @@ export interface CacheOptions<Value> {
  * promise. A miss costs the load, once for all who ask meanwhile.
  */
 export interface Cache<Value> {
+  /** How it has been used since it was made. */
+  readonly usage: CacheUsage;
+
   /** The remembered answer, or undefined when there is none to be served. */
   peek(key: string): Value | undefined;
 
@@ -70,6 +83,8 @@ export function createCache<Value extends NonNullable<unknown> | null>(
   });
   // Only a load still listed here when it ends may be stored: forgetting a key strikes its load off.
   const loads = new Map<string, Promise<Value>>();
+  let hits = 0;
+  let misses = 0;
   const subscription = store.subscribe(channel, {
     message: (text) => receive(parseInvalidation(text)),
     interrupted: clear,
@@ -121,15 +136,27 @@ export function createCache<Value extends NonNullable<unknown> | null>(
   }
 
   return {
+    get usage() {
+      return { name: options.name, hits, misses, entries: entries.size };
+    },
+
     peek(key) {
       return subscription.live && mayServe() ? entries.get(key)?.value : undefined;
     },
 
     get(key, load) {
       // An answer from before the interruption may be outdated, and so may a load under way: join none.
-      if (!subscription.live || !mayServe()) return attempt(load);
+      if (!subscription.live || !mayServe()) {
+        misses += 1;
+        return attempt(load);
+      }
       const entry = entries.get(key);
-      return entry !== undefined ? Promise.resolve(entry.value) : (loads.get(key) ?? start(key, load));
+      if (entry !== undefined) {
+        hits += 1;
+        return Promise.resolve(entry.value);
+      }
+      misses += 1;
+      return loads.get(key) ?? start(key, load);
     },
 
     invalidate(keys) {

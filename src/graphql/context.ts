@@ -1,10 +1,13 @@
 import type { ServiceContext } from '../services/context.ts';
+import type { RequestNotes } from '../telemetry/request-notes.ts';
 
 /** What resolvers get beside their arguments. */
 export interface GraphqlContext {
   /** The request as the service verbs see it. After a login it is that of the developer who logged in. */
   service: ServiceContext;
   readonly requestId: string;
+  /** What the request's log line says of it. */
+  readonly notes: RequestNotes;
   readonly session: SessionCookie;
 }
 

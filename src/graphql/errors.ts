@@ -13,11 +13,24 @@ export const errorCodes: Plugin<object, GraphqlContext> = {
     const withCodes = (one: ExecutionResult): ExecutionResult =>
       one.errors === undefined
         ? one
-        : { ...one, errors: one.errors.map((error) => toClientError(error, serverContext)) };
+        : {
+            ...one,
+            errors: noteFirst(
+              one.errors.map((error) => toClientError(error, serverContext)),
+              serverContext,
+            ),
+          };
     if (isAsyncIterable(result)) setResult(mapAsyncIterator(result, withCodes));
     else if (!Array.isArray(result)) setResult(withCodes(result));
   },
 };
+
+/** The request's log line has the code of the first. */
+function noteFirst(errors: readonly GraphQLError[], { notes }: GraphqlContext): readonly GraphQLError[] {
+  const code = errors[0]?.extensions.code;
+  if (typeof code === 'string') notes.code ??= code;
+  return errors;
+}
 
 function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLError {
   const cause = rootCause(error);

@@ -7,6 +7,7 @@ import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
 import { keepDocuments } from './kept-documents.ts';
 import { refuseThen } from './no-then.ts';
+import { noteOperation } from './note-operation.ts';
 import { planQueries } from './plan-queries.ts';
 import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
@@ -18,7 +19,7 @@ export function createGraphqlHandler(
   services: ServiceEnvironment,
 ): (request: Request, context: GraphqlContext) => Promise<Answer> {
   const yoga = createYoga<GraphqlContext>({
-    schema: applyRateLimits(schema, services.store, services.settings.rateLimits),
+    schema: applyRateLimits(schema, services),
     graphqlEndpoint: '/graphql',
     landingPage: false,
     // Cross-origin rules, like those of REST, are the root application's.
@@ -41,6 +42,7 @@ export function createGraphqlHandler(
       keepDocuments(),
       refuseThen,
       refuseLargeQueries,
+      noteOperation,
       planQueries(),
       requireEventStream,
       errorCodes,

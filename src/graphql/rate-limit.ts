@@ -2,8 +2,7 @@ import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
-import type { EphemeralStore } from '../ephemeral/store.ts';
-import type { ServiceSettings } from '../services/context.ts';
+import type { ServiceEnvironment } from '../services/context.ts';
 import { RateLimitedError } from '../services/errors.ts';
 import type { GraphqlContext } from './context.ts';
 
@@ -19,14 +18,20 @@ export const rateLimited = (name: RateLimitName) => ({
  */
 export function applyRateLimits(
   schema: GraphQLSchema,
-  store: EphemeralStore,
-  limits: ServiceSettings['rateLimits'],
+  {
+    store,
+    counts,
+    settings: { rateLimits: limits },
+  }: Pick<ServiceEnvironment, 'store' | 'counts' | 'settings'>,
 ): GraphQLSchema {
   class SharedBucket extends RateLimiterMemory {
     override async consume(key: string): Promise<RateLimiterRes> {
       const { name, clientKey } = parseBucketKey(key);
       const outcome = await store.consume({ name, points: limits[name] }, clientKey);
-      if (!outcome.allowed) throw new RateLimitedError(outcome);
+      if (!outcome.allowed) {
+        counts.rateLimited.add(name);
+        throw new RateLimitedError(outcome);
+      }
       return new RateLimiterRes(
         outcome.remaining,
         outcome.resetSeconds * 1000,

@@ -47,9 +47,12 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
     // Of a response whose head is sent this changes nothing; its connection is closed when it is idle.
     for (const response of unanswered) response.shouldKeepAlive = false;
     let closeIdle: NodeJS.Timeout | undefined;
-    const grace = setTimeout(() => {
-      closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleEvery);
-    }, idleGraceMilliseconds);
+    const grace = setTimeout(
+      () => {
+        closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleEvery);
+      },
+      Math.min(idleGraceMilliseconds, patienceMilliseconds / 2),
+    );
     const patience = setTimeout(() => server.closeAllConnections(), patienceMilliseconds);
     // Not the HTTP server's own `close`, which cuts idle connections at once: a request may be on its way there.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));

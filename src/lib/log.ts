@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { createLogOutput, type LogOutput } from './log-output.ts';
 
 export type { Logger };
 
@@ -35,7 +36,13 @@ export function describeError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-/** The process's structured logger: one JSON object a line on standard output. */
+/** All loggers of the process write there, so that lines stay in order. */
+let standardOutput: LogOutput | undefined;
+
+/**
+ * The process's structured logger: one JSON object a line on standard output, within a tenth of a second; a fatal one
+ * at once, with all before it.
+ */
 export function createLogger(level: string, destination?: NodeJS.WritableStream): Logger {
   const options = {
     level,
@@ -43,5 +50,18 @@ export function createLogger(level: string, destination?: NodeJS.WritableStream)
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (error: unknown) => describeError(error) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  if (destination !== undefined) return pino(options, destination);
+  standardOutput ??= createLogOutput();
+  return pino(options, standardOutput);
+}
+
+/** A reader of the log that has stopped reading holds no end up for longer, in milliseconds. */
+const longestFlush = 1_000;
+
+/** Resolves when all that was logged is with the system: before a process exits in order. */
+export function flushed(log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, longestFlush).unref();
+    log.flush(() => resolve());
+  });
 }

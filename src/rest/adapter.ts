@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Actor } from '../services/actor.ts';
 import type { ClientOrigin, ServiceContext, ServiceEnvironment } from '../services/context.ts';
+import type { RequestNotes } from '../telemetry/request-notes.ts';
 
 /** What the middleware leaves for the handlers. */
 export interface RestEnv {
@@ -8,6 +9,7 @@ export interface RestEnv {
     requestId: string;
     env: ServiceEnvironment;
     client: ClientOrigin;
+    notes: RequestNotes;
     /** Set by `authenticated`; without it the request is nobody's. */
     actor: Actor | undefined;
   };
@@ -20,6 +22,7 @@ export function serviceContext(c: RestContext): ServiceContext {
   return {
     env: c.get('env'),
     client: c.get('client'),
+    notes: c.get('notes'),
     actor: c.get('actor') ?? { type: 'anonymous', rejected: null },
   };
 }

@@ -9,6 +9,7 @@ import {
   type ServiceErrorCode,
 } from '../services/errors.ts';
 import { isUnavailable } from '../services/unavailable.ts';
+import { unmatched } from '../telemetry/request-notes.ts';
 import type { RestContext } from './adapter.ts';
 import { rateLimitFields, setFields } from './header-fields.ts';
 
@@ -59,14 +60,21 @@ const body = (code: string, error: string, issues?: readonly InputIssue[]): Erro
   ...(issues && { issues }),
 });
 
+/** The log line of the request has the code. */
+function answer(c: RestContext, failure: ErrorBody, status: ContentfulStatusCode): Response {
+  c.get('notes').code = failure.code;
+  return c.json(failure, status);
+}
+
 /** Answers any exception in the one error shape; what was not foreseen tells its request id and nothing else. */
 export function answerError(error: Error, c: RestContext): Response {
   if (error instanceof RateLimitedError) setFields(c, rateLimitFields(error.outcome));
   if (error instanceof ServiceError) {
-    return c.json(body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
+    return answer(c, body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
   }
   if (error instanceof ProtocolError) {
-    return c.json(body(error.code, error.message), error.status);
+    c.get('env').counts.protocolRefusals.add(error.code);
+    return answer(c, body(error.code, error.message), error.status);
   }
   if (error instanceof HTTPException) return answerHttpException(error, c);
   if (isAbortedUpload(error, c)) {
@@ -81,10 +89,11 @@ export function answerError(error: Error, c: RestContext): Response {
       { err: error, requestId: c.get('requestId') },
       'a part that requests need is away',
     );
-    return c.json(body('UNAVAILABLE', 'The service cannot answer this now. Try again in a moment.'), 503);
+    return answer(c, body('UNAVAILABLE', 'The service cannot answer this now. Try again in a moment.'), 503);
   }
   c.get('env').log.error({ err: error, requestId: c.get('requestId') }, 'request failed unexpectedly');
-  return c.json(
+  return answer(
+    c,
     { ...body('INTERNAL', 'Something went wrong here. It has been logged.'), requestId: c.get('requestId') },
     500,
   );
@@ -109,16 +118,17 @@ function isAbortedUpload(error: Error, c: RestContext): boolean {
 /** What Hono throws by itself: a body that is not JSON, is not declared as such, or is too large. */
 function answerHttpException(error: HTTPException, c: RestContext): Response {
   if (error.status === 413) {
-    return c.json(body('PAYLOAD_TOO_LARGE', error.message || 'The request body is too large.'), 413);
+    return answer(c, body('PAYLOAD_TOO_LARGE', error.message || 'The request body is too large.'), 413);
   }
   return answerUnreadableBody(c);
 }
 
 function answerUnreadableBody(c: RestContext): Response {
   const message = 'The request body must be well-formed JSON, sent as Content-Type: application/json.';
-  return c.json(body('VALIDATION_FAILED', message, [{ path: [], message }]), 400);
+  return answer(c, body('VALIDATION_FAILED', message, [{ path: [], message }]), 400);
 }
 
 export function answerNotFound(c: RestContext): Response {
-  return c.json(body('ROUTE_NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}.`), 404);
+  c.get('notes').route = unmatched;
+  return answer(c, body('ROUTE_NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}.`), 404);
 }

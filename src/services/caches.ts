@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Sha256 } from '../crypto/hash.ts';
 import type { Keyring } from '../crypto/keyring.ts';
-import { createCache } from '../ephemeral/cache.ts';
+import { type CacheUsage, createCache } from '../ephemeral/cache.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Logger } from '../lib/log.ts';
 import { type ApplicationSnapshot, loadApplicationSnapshot } from './application/snapshot.ts';
@@ -17,6 +17,8 @@ import { type LicenseSnapshot, licenseCacheKey, loadLicenseSnapshot } from './li
  * reach hears of it from the database (`coherence/`).
  */
 export interface ServiceCaches {
+  /** How each has been used. */
+  readonly usage: readonly CacheUsage[];
   application(id: string): Promise<ApplicationSnapshot | null>;
   license(keyHash: Sha256): Promise<LicenseSnapshot | null>;
   isBanned(applicationId: string, banType: BanType, value: string): Promise<boolean>;
@@ -94,6 +96,9 @@ export function createServiceCaches({
     );
 
   return {
+    get usage() {
+      return [applications, licenses, banLists, bans].map((cache) => cache.usage);
+    },
     application: (id) => applications.get(id, () => loadApplicationSnapshot(pool, keyring, id)),
     license: (keyHash) => licenses.get(licenseCacheKey(keyHash), () => loadLicenseSnapshot(pool, keyHash)),
     isBanned: async (applicationId, banType, value) => {

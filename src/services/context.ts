@@ -6,12 +6,14 @@ import type { ReplayGuard } from '../ephemeral/replay-guard.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { RequestNotes } from '../telemetry/request-notes.ts';
 import type { Actor } from './actor.ts';
 import type { ApiKeyUseRecorder } from './api-key/note-use.ts';
 import type { EndedSessions } from './auth/ended-sessions.ts';
 import type { ServiceCaches } from './caches.ts';
 import type { SecurityLogFeed } from './security-log/feed.ts';
 import type { SecurityLogWriter } from './security-log/writer.ts';
+import type { ServiceCounts } from './service-counts.ts';
 
 /** What the services work with: opened once at start, the same for every request. */
 export interface ServiceEnvironment {
@@ -27,6 +29,7 @@ export interface ServiceEnvironment {
   readonly tickets: TicketSealer;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly counts: ServiceCounts;
   readonly settings: ServiceSettings;
 }
 
@@ -47,6 +50,8 @@ export interface ServiceContext {
   readonly env: ServiceEnvironment;
   readonly actor: Actor;
   readonly client: ClientOrigin;
+  /** What the request's log line says of it, as far as a verb comes to know that. */
+  readonly notes: Pick<RequestNotes, 'applicationId' | 'code'>;
 }
 
 /** What a change and its entry in the security log need: of a request, or of an operator's command. */

@@ -53,6 +53,7 @@ export async function changeInTransaction<Result>(
     );
   } catch (error) {
     // Work that failed is rolled back. What failed after it was the commit, and a server may yet carry it out.
+    if (isCommitting) ctx.env.counts.doubtfulCommits += 1;
     if (isCommitting && !isEmpty()) invalidateAfterDoubt(database.pool, invalidate).catch(noteFailure(ctx));
     throw error;
   } finally {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../lib/log.ts';
+import { createCrewMetrics } from './crew-metrics.ts';
 import { restartDelay, soonLost } from './restart-delay.ts';
 import { WorkerStartError } from './start-failure.ts';
 import { startWorker, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
@@ -13,12 +14,16 @@ export interface Crew {
    * @returns whether every worker ended well
    */
   stop(): Promise<boolean>;
+  /** What the workers know of themselves, as one page, with what is known of the crew. */
+  metrics(): Promise<string>;
   /** Ends all at once. */
   kill(): void;
 }
 
 interface Place {
   readonly number: number;
+  /** Which of all processes that there have been, over all places. */
+  serial: number;
   worker: WorkerProcess | null;
   timesLost: number;
   restart: NodeJS.Timeout | undefined;
@@ -31,7 +36,7 @@ interface Place {
 export function startCrew(size: number, log: Logger): { readonly crew: Crew; readonly ready: Promise<void> } {
   const places = Array.from(
     { length: size },
-    (_, index): Place => ({ number: index + 1, worker: null, timesLost: 0, restart: undefined }),
+    (_, index): Place => ({ number: index + 1, serial: 0, worker: null, timesLost: 0, restart: undefined }),
   );
   const waiting: Socket[] = [];
   let allReady = (): void => {};
@@ -44,6 +49,8 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
   let endedWell = true;
   let onAllEnded = (): void => {};
   let turn = 0;
+  let started = 0;
+  const metrics = createCrewMetrics(size);
 
   /** Of those with the fewest connections on their way to them, so that one that is stuck gets no more, each in turn. */
   function choose(): WorkerProcess | null {
@@ -64,6 +71,8 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
   }
 
   function fill(place: Place): void {
+    started += 1;
+    place.serial = started;
     place.worker = startWorker(place.number, {
       ready: () => {
         log.info({ worker: place.number, pid: place.worker?.pid }, 'A worker is ready');
@@ -80,6 +89,7 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
   function ended(place: Place, end: WorkerEnd): void {
     const pid = place.worker?.pid;
     place.worker = null;
+    metrics.ended(place.serial);
     for (const connection of end.untaken) hand(connection);
     if (phase === 'stopping') {
       endedWell &&= end.code === 0 || end.servedMilliseconds === null;
@@ -91,6 +101,7 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
     } else {
       place.timesLost = soonLost(place.timesLost, end.servedMilliseconds);
       const delay = restartDelay(place.timesLost);
+      metrics.lost();
       log.error(
         { worker: place.number, pid, reason: end.failure ?? how(end), restartMilliseconds: delay },
         'A worker ended; another takes its place',
@@ -116,6 +127,10 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
       }
       return endedWell;
     },
+    metrics: () =>
+      metrics.page(
+        places.flatMap(({ serial, worker }) => (worker === null ? [] : [{ serial, ask: worker.metrics }])),
+      ),
     kill: () => {
       for (const { worker } of places) worker?.kill();
     },

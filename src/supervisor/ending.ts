@@ -1,27 +1,31 @@
-import type { Logger } from '../lib/log.ts';
+import { flushed, type Logger } from '../lib/log.ts';
 
-/**
- * The longest that stopping may take, in milliseconds: far more than open requests are given, so that what waits to be
- * written is written even then.
- */
-export const shutdownLimit = 20_000;
+export interface EndingOptions {
+  /** Ends in order what this process serves. */
+  readonly close: () => Promise<void>;
+  readonly log: Logger;
+  /** The longest that all of it may take. */
+  readonly shutdownSeconds: number;
+}
 
-/**
- * @param close what ends in order what this process serves
- * @returns begins the end, once however often it is called: the process exits with 0 when `close` went well
- */
-export function createEnding(close: () => Promise<void>, log: Logger): (reason: string) => void {
+/** Begins the end. The process exits with this code when all went well; 0, when left out. */
+export type End = (reason: string, exitCode?: number) => void;
+
+/** @returns begins the end, once however often it is called */
+export function createEnding({ close, log, shutdownSeconds }: EndingOptions): End {
   let begun = false;
-  return (reason) => {
+  return (reason, exitCode = 0) => {
     if (begun) return;
     begun = true;
     log.info({ signal: reason }, 'Stopping: finishing open requests');
     setTimeout(() => {
-      log.fatal('Could not stop in time: what waited to be written may be lost');
+      log.fatal(
+        `Could not stop within SHUTDOWN_SECONDS (${shutdownSeconds}): what waited to be written may be lost`,
+      );
       process.exit(1);
-    }, shutdownLimit).unref();
+    }, shutdownSeconds * 1000).unref();
     close().then(
-      () => process.exit(0),
+      () => void flushed(log).then(() => process.exit(exitCode)),
       (error: unknown) => {
         log.fatal({ err: error }, 'Could not close cleanly');
         process.exit(1);

@@ -4,6 +4,7 @@ import { PrivateKeyUnreadableError } from '../crypto/sealed-private-key.ts';
 import { DatabaseStartError } from '../db/start-error.ts';
 import { StoreUnavailableError } from '../ephemeral/store.ts';
 import { CountryDatabaseError } from '../lib/country-database.ts';
+import { MetricsListenError } from '../telemetry/metrics-server.ts';
 
 /** A worker could not start; its message is what the worker had to say. */
 export class WorkerStartError extends Error {
@@ -26,7 +27,7 @@ const operatorErrors = [
   WorkerStartError,
 ];
 
-/** What to do about an address that cannot be listened on, by the operating system's code. */
+/** What to do about an address that cannot be listened on, by the operating system's code; of the service's, or of another. */
 const listenAdvice: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'Set PORT and HOST to an address that is free.'],
   ['EACCES', 'Set PORT and HOST to an address that this user may listen on.'],
@@ -43,9 +44,17 @@ const listenAdvice: ReadonlyMap<string, string> = new Map([
 export function describeStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (operatorErrors.some((kind) => error instanceof kind)) return error.message;
-  if ('code' in error && typeof error.code === 'string') {
-    const advice = listenAdvice.get(error.code);
-    if (advice !== undefined) return `Cannot listen: ${error.message}. ${advice}`;
+  if (error instanceof MetricsListenError) {
+    const reason = adviseListening(error.cause, 'METRICS_') ?? String(error.cause);
+    return `The metrics cannot be served. ${reason}`;
   }
-  return error.stack ?? error.message;
+  return adviseListening(error) ?? error.stack ?? error.message;
+}
+
+/** @param prefix of the variables that name the address */
+function adviseListening(error: unknown, prefix = ''): string | null {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
+  const advice = listenAdvice.get(error.code);
+  if (advice === undefined) return null;
+  return `Cannot listen: ${error.message}. ${advice.replace(/\b(?=(PORT|HOST)\b)/g, prefix)}`;
 }

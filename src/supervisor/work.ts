@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Logger } from '../lib/log.ts';
-import { startHandedServer } from '../server.ts';
+import { type HandedServer, startHandedServer } from '../server.ts';
 import { createEnding } from './ending.ts';
+import { hearLastResort } from './last-resort.ts';
 import { type ToSupervisor, toWorker } from './messages.ts';
 import { describeStartFailure } from './start-failure.ts';
 import { onStopSignal } from './stop-signal.ts';
@@ -23,9 +24,12 @@ export async function work(config: Config, log: Logger): Promise<void> {
 
 async function serve(config: Config, log: Logger): Promise<void> {
   const server = await startHandedServer(config, { log, onFatal: () => process.exit(1) });
-  const end = createEnding(server.close, log);
+  const end = createEnding({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
+  hearLastResort(log, () => end('uncaughtException', 1));
   process.on('message', (received, connection) => {
-    if (toWorker.parse(received) === 'stop') return end('stop');
+    const message = toWorker.parse(received);
+    if (message === 'stop') return end('stop');
+    if (message !== 'connection') return void tellMetrics(server, message.metrics);
     // Before the first read: what is not taken is another's when this process dies.
     say('taken');
     // There is none when its client has gone meanwhile.
@@ -36,4 +40,9 @@ async function serve(config: Config, log: Logger): Promise<void> {
   onStopSignal((signal) => (process.connected ? say('leaving') : end(signal)));
   if (process.connected) say('ready');
   else end('disconnect');
+}
+
+async function tellMetrics(server: Pick<HandedServer, 'metrics'>, number: number): Promise<void> {
+  const families = await server.metrics();
+  if (process.connected) say({ metrics: number, families });
 }

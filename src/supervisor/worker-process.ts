@@ -1,9 +1,14 @@
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessMetrics } from '../telemetry/workers-page.ts';
 import { type ToWorker, toSupervisor, workerArgument } from './messages.ts';
 
 /** How long a worker's last messages may take after its exit, in milliseconds. */
 const lastMessagesWithin = 200;
+
+/** How long a worker may take to say what it knows of itself, in milliseconds: one that is stuck holds up no page. */
+const metricsWithin = 1_000;
 
 /** How a worker ended. */
 export interface WorkerEnd {
@@ -25,6 +30,8 @@ export interface WorkerProcess {
   /** How many connections it was given and has not taken yet: it is busy, or stuck. */
   readonly untaken: number;
   hand(connection: Socket): void;
+  /** Asks what it knows of itself; null where it does not say so in time, or is not ready. */
+  metrics(): Promise<ProcessMetrics | null>;
   /** Tells it to end in order. Whatever it was given before it serves; one that was not ready ends at once. */
   stop(): void;
   /** Ends it at once. */
@@ -41,6 +48,8 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
   const child = fork(process.argv[1] ?? '', [workerArgument, String(number)]);
   const untaken: Socket[] = [];
   let state: 'starting' | 'ready' | 'stopping' = 'starting';
+  const asked = new Map<number, (metrics: ProcessMetrics | null) => void>();
+  let questions = 0;
   let readyAt: number | undefined;
   let failure: string | null = null;
 
@@ -65,8 +74,10 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
       untaken.shift()?.destroy();
     } else if (message === 'leaving') {
       stop();
-    } else {
+    } else if ('failed' in message) {
       failure = message.failed;
+    } else {
+      asked.get(message.metrics)?.(message.families);
     }
   });
 
@@ -105,6 +116,23 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
     hand: (connection) => {
       untaken.push(connection);
       send('connection', connection);
+    },
+    metrics: async () => {
+      if (state === 'starting' || !child.connected) return null;
+      const number = questions++;
+      const late = new AbortController();
+      try {
+        return await Promise.race([
+          new Promise<ProcessMetrics | null>((resolve) => {
+            asked.set(number, resolve);
+            send({ metrics: number });
+          }),
+          sleep(metricsWithin, null, { signal: late.signal }).catch(() => null),
+        ]);
+      } finally {
+        late.abort();
+        asked.delete(number);
+      }
     },
     stop,
     kill: () => void child.kill('SIGKILL'),

@@ -299,7 +299,7 @@ const routes: readonly Route[] = [
 
 /** What is served beside the interface document: its own documents, GraphQL, and a spelling without a slash. */
 const beside =
-  /^(GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
+  /^(GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
 
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';

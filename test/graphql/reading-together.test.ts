@@ -29,6 +29,7 @@ beforeAll(async () => {
       apiKeyId: owner.ids.key,
     },
     client: { ip: null, limitKey: 'unknown', country: null },
+    notes: { applicationId: null, code: null },
   };
 });
 afterAll(async () => {

@@ -10,7 +10,12 @@ const bearerPattern = /^Bearer +(\S+) *$/i;
 export async function identify(c: RestContext): Promise<void> {
   const bearer = bearerPattern.exec(c.req.header('authorization') ?? '')?.[1] ?? null;
   const credentials = { cookie: readSessionCookie(c), bearer };
-  c.set('actor', await authenticate(c.get('env'), credentials, c.get('client').limitKey));
+  const actor = await authenticate(c.get('env'), credentials, c.get('client').limitKey);
+  c.set('actor', actor);
+  if (actor.type !== 'developer') return;
+  const notes = c.get('notes');
+  notes.developerId = actor.developerId;
+  notes.credential = actor.via === 'apiKey' ? actor.apiKeyId : 'session';
 }
 
 /** Identifies who asks, and lets everybody through. */

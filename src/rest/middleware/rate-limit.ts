@@ -10,9 +10,12 @@ import { rateLimitFields, setFields } from '../header-fields.ts';
  * @throws {ServiceError} RATE_LIMITED
  */
 export async function takePoint(c: RestContext, name: RateLimitName): Promise<RateLimitOutcome> {
-  const { store, settings } = c.get('env');
+  const { store, settings, counts } = c.get('env');
   const outcome = await store.consume({ name, points: settings.rateLimits[name] }, c.get('client').limitKey);
-  if (!outcome.allowed) throw new RateLimitedError(outcome);
+  if (!outcome.allowed) {
+    counts.rateLimited.add(name);
+    throw new RateLimitedError(outcome);
+  }
   return outcome;
 }
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
+import type { BeginRequest } from '../begin-request.ts';
 import { answerError, answerNotFound } from '../errors.ts';
 import { type CommonFields, type HeaderFields, rateLimitFields, setFields } from '../header-fields.ts';
 import { openFieldsFor } from '../middleware/cors.ts';
@@ -19,10 +20,15 @@ const goOn = async (): Promise<void> => undefined;
  * starts waits for it. No cookie means anything here, so that no origin has to be asked for.
  * @param begin notes what every handler reads of a request
  */
-export function createClientApp(begin: (c: RestContext) => void, commonFields: CommonFields): Hono<RestEnv> {
+export function createClientApp(begin: BeginRequest, commonFields: CommonFields): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ router: new RegExpRouter() });
-  for (const route of clientRoutes)
-    app.post(`/api/v1${route.path}`, (c) => answer(c, route, begin, commonFields));
+  for (const route of clientRoutes) {
+    const pattern = `/api/v1${route.path}`;
+    app.post(pattern, (c) => {
+      begin(c, 'sealed', pattern);
+      return answer(c, route, commonFields);
+    });
+  }
   app.notFound(answerNotFound);
   app.onError((error, c) => {
     setFields(c, { ...commonFields(c.get('requestId')), ...openFieldsFor(c) });
@@ -31,13 +37,7 @@ export function createClientApp(begin: (c: RestContext) => void, commonFields: C
   return app;
 }
 
-async function answer(
-  c: RestContext,
-  route: ClientRoute,
-  begin: (c: RestContext) => void,
-  commonFields: CommonFields,
-): Promise<Response> {
-  begin(c);
+async function answer(c: RestContext, route: ClientRoute, commonFields: CommonFields): Promise<Response> {
   await boundBody(c, goOn);
   const outcome = await takePoint(c, route.limit);
   try {

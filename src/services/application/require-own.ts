@@ -25,5 +25,6 @@ export async function requireOwnApplication(ctx: ServiceContext, text: string): 
     select: { id: true },
   });
   if (found === null) throw applicationNotFound();
+  ctx.notes.applicationId = id;
   return id;
 }

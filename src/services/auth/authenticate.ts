@@ -1,5 +1,6 @@
 import { apiKeyTokenHash } from '../../crypto/api-key-token.ts';
 import { readCookieToken } from '../../crypto/cookie-token.ts';
+import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { DeveloperId } from '../../lib/ids.ts';
 import type { Actor } from '../actor.ts';
 import type { ServiceEnvironment } from '../context.ts';
@@ -46,12 +47,17 @@ async function byCookie(env: ServiceEnvironment, cookie: string): Promise<Actor>
 async function byApiKey(env: ServiceEnvironment, token: string, clientKey: string): Promise<Actor> {
   const limit = { name: 'apiKeyAuth', points: env.settings.rateLimits.apiKeyAuth } as const;
   const before = await env.store.peek(limit, clientKey);
-  if (!before.allowed) throw new RateLimitedError(before);
+  if (!before.allowed) throw limited(env, before);
   const key = await findKey(env, token);
   if (key !== null) return { type: 'developer', via: 'apiKey', ...key };
   const after = await env.store.consume(limit, clientKey);
-  if (!after.allowed) throw new RateLimitedError(after);
+  if (!after.allowed) throw limited(env, after);
   return anonymous('apiKey');
+}
+
+function limited(env: ServiceEnvironment, outcome: RateLimitOutcome): RateLimitedError {
+  env.counts.rateLimited.add('apiKeyAuth');
+  return new RateLimitedError(outcome);
 }
 
 async function findKey(

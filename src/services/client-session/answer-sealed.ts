@@ -3,6 +3,8 @@ import type { JsonValue } from '../../protocol/canonical-json.ts';
 import type { SealedRequest } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ClientVerbName } from '../service-counts.ts';
+import { noteVerdict } from './note-verdict.ts';
 import { openRequest } from './open-request.ts';
 import { type SealedAnswer, sealAnswer } from './seal-answer.ts';
 
@@ -10,6 +12,7 @@ import { type SealedAnswer, sealAnswer } from './seal-answer.ts';
 type Result = Readonly<Record<string, JsonValue>>;
 
 export interface SealedVerb<Schema extends z.ZodType> {
+  readonly name: ClientVerbName;
   /** The inner body. */
   readonly schema: Schema;
   /** What a malformed body's answer has beside its code and message. */
@@ -37,6 +40,7 @@ export async function answerSealed<Schema extends z.ZodType>(
   const { application } = request;
   const inner = verb.schema.safeParse(request.inner);
   if (!inner.success) {
+    noteVerdict(ctx, verb.name, 'VALIDATION_FAILED');
     const message = messageFor(application, 'VALIDATION_FAILED');
     return sealAnswer(ctx, request, {
       success: false,

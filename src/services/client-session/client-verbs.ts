@@ -14,7 +14,9 @@ import { registerEndUser } from '../end-user/register.ts';
 import { upgradeEndUser } from '../end-user/upgrade.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { type ValidateOutcome, validateLicense } from '../license/validate.ts';
+import type { ClientVerbName } from '../service-counts.ts';
 import { answerSealed, type SealedClient } from './answer-sealed.ts';
+import { noteVerdict } from './note-verdict.ts';
 import type { SealedAnswer } from './seal-answer.ts';
 
 export type ClientOutcome = ValidateOutcome | ClientAuthOutcome;
@@ -40,6 +42,7 @@ const plainClient = z.object({
 });
 
 interface Definition<Body> {
+  readonly name: ClientVerbName;
   /** The inner body, without what only sealing needs: that has been looked at when it was opened. */
   readonly schema: z.ZodType<Body>;
   /** What a malformed sealed body is answered beside its code and message. */
@@ -47,20 +50,27 @@ interface Definition<Body> {
   readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<ClientOutcome>;
 }
 
-function clientVerb<Body>({ schema, malformed, answer }: Definition<Body>): ClientVerb {
+function clientVerb<Body>({ name, schema, malformed, answer }: Definition<Body>): ClientVerb {
+  const judge = async (ctx: ServiceContext, body: Body, client: SealedClient): Promise<ClientOutcome> => {
+    const outcome = await answer(ctx, body, client);
+    noteVerdict(ctx, name, outcome.code);
+    return outcome;
+  };
   return {
     sealed: (ctx, envelope) =>
       answerSealed(ctx, envelope, {
+        name,
         schema,
         malformed,
-        answer: (body, client) => answer(ctx, body, client),
+        answer: (body, client) => judge(ctx, body, client),
       }),
     plain: async (ctx, given) => {
       const client = parse(plainClient, given);
       const body = parse(schema, given);
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
-      return answer(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
+      ctx.notes.applicationId = application.id;
+      return judge(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
     },
   };
 }
@@ -82,24 +92,28 @@ const upgradeBody = innerUpgradeRequest.omit(sealing);
 /** The verbs of the client protocol. What a body left out is null from here on. */
 export const clientVerbs = {
   validate: clientVerb<z.output<typeof validateBody>>({
+    name: 'validate',
     schema: validateBody,
     malformed: { status: null, expiresAt: null },
     answer: (ctx, { licenseKey, hwid = null }, client) =>
       validateLicense({ ctx, input: { ...client, licenseKey, hwid } }),
   }),
   register: clientVerb<z.output<typeof registerBody>>({
+    name: 'register',
     schema: registerBody,
     malformed: {},
     answer: (ctx, { username, password, email = null, licenseKey = null, hwid = null }, client) =>
       registerEndUser({ ctx, input: { ...client, username, password, email, licenseKey, hwid } }),
   }),
   login: clientVerb<z.output<typeof loginBody>>({
+    name: 'login',
     schema: loginBody,
     malformed: {},
     answer: (ctx, { username, password, hwid = null }, client) =>
       loginEndUser({ ctx, input: { ...client, username, password, hwid } }),
   }),
   upgrade: clientVerb<z.output<typeof upgradeBody>>({
+    name: 'upgrade',
     schema: upgradeBody,
     malformed: {},
     answer: (ctx, { username, licenseKey, hwid = null }, client) =>

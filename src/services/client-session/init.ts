@@ -17,6 +17,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { decide, type RefusalCode } from '../license/decide.ts';
 import { clientFacts } from './client-facts.ts';
+import { noteVerdict } from './note-verdict.ts';
 
 export type SessionInitOutcome =
   | { readonly accepted: true; readonly answer: SessionInitResponse }
@@ -36,6 +37,7 @@ export async function initSession({
   const { caches, clock, securityLog } = ctx.env;
   const application = await caches.application(input.appId);
   if (application === null) throw applicationNotFound();
+  ctx.notes.applicationId = application.id;
   const decision = decide({
     application,
     client: await clientFacts(ctx, { application, clientVersion: input.clientVersion, hwid: null }),
@@ -43,6 +45,7 @@ export async function initSession({
     hwid: null,
     now: new Date(clock.now()),
   });
+  noteVerdict(ctx, 'session_init', decision.code);
   if (decision.code === 'OK') return { accepted: true, answer: openSession(ctx, application, input) };
   securityLog.add(ctx.client, {
     developerId: application.developerId,

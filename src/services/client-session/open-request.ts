@@ -32,6 +32,7 @@ export async function openRequest(ctx: ServiceContext, request: SealedRequest): 
   if (session === null) throw sessionExpired();
   const application = await ctx.env.caches.application(session.applicationId);
   if (application === null) throw sessionExpired();
+  ctx.notes.applicationId = application.id;
 
   const inner = parseJson(openEnvelope(session, request));
   const head = innerHead.safeParse(inner);

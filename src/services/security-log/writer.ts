@@ -18,13 +18,18 @@ export interface SecurityLogWriter {
   flush(): Promise<void>;
   /** Id of the oldest entry that is not in the database yet, in the batch being written or behind it. */
   readonly oldestWaiting: string | null;
+  /** Entries that wait to be written, the batch under way among them. */
+  readonly waiting: number;
+  /** Entries that have been written. */
+  readonly written: number;
   /** Entries that were dropped because the buffer was full. */
   readonly shed: number;
   /**
    * Writes all that is waiting and stops.
+   * @param deadline until when it waits for those who hold rows, as `performance.now()` has it; ten seconds when left out
    * @throws {Error} when some of it could not be written and is lost
    */
-  close(): Promise<void>;
+  close(deadline?: number): Promise<void>;
 }
 
 /** An outcome is always of some application's client. */
@@ -61,6 +66,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let isHeldUp = false;
   let lastIps = new Map<string, string>();
   let shed = 0;
+  let written = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let closed = false;
@@ -89,10 +95,11 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       try {
         const write = (rows: readonly SecurityLogRow[], ips: ReadonlyMap<string, string>) =>
           writeWhatCanBe(pool, rows, ips, log);
-        const written = await writeAroundLocks(write, batch, addresses, locked);
-        shed += written.dropped;
-        heldUp.push(...written.heldUp);
-        for (const [id, ip] of written.heldUpIps) heldUpIps.set(id, ip);
+        const outcome = await writeAroundLocks(write, batch, addresses, locked);
+        shed += outcome.dropped;
+        written += batch.length - outcome.dropped - outcome.heldUp.length;
+        heldUp.push(...outcome.heldUp);
+        for (const [id, ip] of outcome.heldUpIps) heldUpIps.set(id, ip);
         const applicationIds = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
         batch = [];
         onWritten?.(applicationIds);
@@ -146,13 +153,18 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     get oldestWaiting() {
       return (heldUp[0] ?? batch[0] ?? entries[0])?.id ?? null;
     },
+    get waiting() {
+      return entries.length + batch.length + heldUp.length;
+    },
+    get written() {
+      return written;
+    },
     get shed() {
       return shed;
     },
-    async close() {
+    async close(deadline = performance.now() + longestLock) {
       closed = true;
       await flush();
-      const deadline = performance.now() + longestLock;
       while (isHeldUp && performance.now() < deadline) {
         await sleep(delayMilliseconds);
         await flush();

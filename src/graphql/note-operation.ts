@@ -1,0 +1,17 @@
+import { type ExecutionArgs, getOperationAST } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { GraphqlContext } from './context.ts';
+
+/** Has the request's log line name the operation: of a document that is valid, so that the name is one. */
+export const noteOperation: Plugin<GraphqlContext> = {
+  onExecute: ({ args, context }) => note(args, context),
+  onSubscribe: ({ args, context }) => note(args, context),
+};
+
+function note(args: ExecutionArgs, { notes }: GraphqlContext): void {
+  const operation = getOperationAST(args.document, args.operationName);
+  if (!operation) return;
+  notes.operation = operation.name?.value ?? null;
+  notes.operationKind = operation.operation;
+  if (operation.operation === 'subscription') notes.transport = 'subscription';
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../db/database.ts';
+import type { EphemeralStore } from '../ephemeral/store.ts';
+import type { DatabaseWatch } from './coherence/database-watch.ts';
+
+interface Part {
+  readonly ready: boolean;
+  /** For an operator: no host, no name, no error's text, as anybody may ask. */
+  readonly detail: string;
+}
+
+/** Whether an instance can do all that it is there for, part by part. */
+export interface ReadinessReport {
+  readonly ready: boolean;
+  readonly parts: {
+    readonly service: Part;
+    readonly database: Part;
+    /** Left out without a Redis. */
+    readonly redis?: Part;
+  };
+}
+
+export interface Readiness {
+  /**
+   * What is known now. Nobody is asked for it: heartbeats have asked already, up to four times a second, so that asking
+   * here costs nothing, however often and however silent a server is.
+   */
+  report(): ReadinessReport;
+  /** From now on the service is on its way out. */
+  drain(): void;
+}
+
+export function createReadiness(
+  database: Pick<Database, 'isAvailable'>,
+  store: Pick<EphemeralStore, 'shared' | 'isAvailable'>,
+  watch: Pick<DatabaseWatch, 'mayServe'>,
+): Readiness {
+  let draining = false;
+
+  const databasePart = (): Part => {
+    if (database.isAvailable()) return { ready: true, detail: 'The database answers.' };
+    const detail = watch.mayServe
+      ? 'The database does not answer. Licenses that are cached are still validated; all else is refused.'
+      : 'The database does not answer. Requests are refused.';
+    return { ready: false, detail };
+  };
+  const redisPart = (): Part =>
+    store.isAvailable()
+      ? { ready: true, detail: 'Redis answers.' }
+      : {
+          ready: false,
+          detail:
+            'Redis does not answer. Sealed requests are refused, and each instance counts rate limits by itself.',
+        };
+
+  return {
+    report: () => {
+      const service: Part = draining
+        ? { ready: false, detail: 'The service is stopping: requests under way are finished.' }
+        : { ready: true, detail: 'The service takes requests.' };
+      const parts = { service, database: databasePart(), ...(store.shared && { redis: redisPart() }) };
+      return { ready: Object.values(parts).every(({ ready }) => ready), parts };
+    },
+    drain: () => {
+      draining = true;
+    },
+  };
+}
