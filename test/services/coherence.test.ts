@@ -83,6 +83,14 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
     expect((await readChanges(pool, second.position)).changes).toBe('all');
   });
 
+  test('is everything where a restore has emptied and filled the tables beneath the instance', async () => {
+    const first = await readChanges(pool, null);
+    const second = await readChanges(pool, first.position);
+    expect(second.changes).toEqual([]);
+    await pool.query('TRUNCATE cache_changes');
+    expect((await readChanges(pool, second.position)).changes).toBe('all');
+  });
+
   test('is everything on a server that was started anew, that went back, or of a later version', async () => {
     const { position } = await readChanges(pool, null);
     expect((await readChanges(pool, { ...position, serverStarted: 'another time' })).changes).toBe('all');
