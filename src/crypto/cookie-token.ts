@@ -28,6 +28,8 @@ export interface SignedCookieClaims extends CookieClaims {
 }
 
 const audience = 'latchkey/dashboard';
+/** Three parts in base64url: the library passes over spaces in a signature, which would be more spellings of a token. */
+const tokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const claimsSchema = z.object({
   sub: z.uuid().transform((id) => id as DeveloperId),
   sessionVersion: z.int().nonnegative(),
@@ -56,6 +58,7 @@ export async function readCookieToken(
   clock: Clock,
   token: string,
 ): Promise<SignedCookieClaims | null> {
+  if (!tokenPattern.test(token)) return null;
   const now = clock.now();
   const honoured = keyring.previous.filter(
     ({ replacedAt }) => replacedAt === null || now < replacedAt + cookieLifetimeSeconds * 1000,

@@ -178,20 +178,17 @@ test('a cookie is read where it was signed so, and nothing else is', { timeout: 
     sessionVersion: 1,
   });
   expect(await readCookieToken(keyring, clock, token)).not.toBeNull();
-  // The last character of the signature has two bits that say nothing; the token's hash takes account of it.
-  const significant = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url').toString('hex');
+  const changed = damaged(token).map((bytes) => bytes.toString('latin1'));
+  // The last character of the signature has bits that say nothing; the token's hash takes account of it.
+  const isSame = (text: string) => text.length === token.length && text.startsWith(token.slice(0, -1));
+  const spaced = fc
+    .constantFrom(' ', '\t', '\n', '=')
+    .chain((space) => fc.nat(token.length).map((at) => token.slice(0, at) + space + token.slice(at)));
   await fc.assert(
-    fc.asyncProperty(
-      fc.oneof(
-        hostileText,
-        damaged(token).map((bytes) => bytes.toString('latin1')),
-      ),
-      async (text) => {
-        const isSame = text.startsWith(token.slice(0, -1)) && significant(text) === significant(token);
-        fc.pre(!isSame);
-        expect(await readCookieToken(keyring, clock, text)).toBeNull();
-      },
-    ),
+    fc.asyncProperty(fc.oneof(hostileText, changed, spaced), async (text) => {
+      fc.pre(!isSame(text));
+      expect(await readCookieToken(keyring, clock, text)).toBeNull();
+    }),
     fuzz(300),
   );
 });
