@@ -29,8 +29,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       const config = loadDataConfig(terminal.env);
       const keyring = readKeyring(config);
       const migrations = await readMigrations();
-      const { header, inspection } = await inspect(file, keyring, terminal);
-      const had = migrationsOf(header, migrations);
+      const { header, had, inspection } = await inspect(file, keyring, migrations, terminal);
       const connections = await connect(config.database, had, terminal);
       try {
         const where = describeAddress(config.database);
@@ -52,13 +51,19 @@ function readKeyring(config: DataConfig): Keyring | null {
 async function inspect(
   file: string,
   keyring: Keyring | null,
+  migrations: readonly Migration[],
   terminal: Terminal,
-): Promise<{ readonly header: BackupHeader; readonly inspection: Inspection }> {
+): Promise<{
+  readonly header: BackupHeader;
+  readonly had: readonly Migration[];
+  readonly inspection: Inspection;
+}> {
   const backup = await openBackup(file, terminal.signal);
   const { header } = backup;
+  const had = migrationsOf(header, migrations);
   const progress = startProgress(terminal, { title: 'Checking', total: rowsIn(header), unit: 'rows' });
   try {
-    return { header, inspection: await inspectBackup(backup, keyring, progress.advance) };
+    return { header, had, inspection: await inspectBackup(backup, keyring, progress.advance) };
   } finally {
     progress.end();
   }

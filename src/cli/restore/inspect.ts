@@ -24,11 +24,16 @@ export async function inspectBackup(
   onRows: (count: number) => void,
 ): Promise<Inspection> {
   const weeks = new Map<number, number>();
+  let sealed: string | null = null;
   for await (const { table, rows } of batches) {
     if (table.name === 'security_log') for (const row of rows) noteWeek(weeks, row);
-    if (table.name === 'applications' && keyring !== null) for (const row of rows) tryKey(keyring, row);
+    if (table.name === 'applications' && keyring !== null) {
+      for (const row of rows) if (!opensKey(keyring, row)) sealed = row;
+    }
     onRows(rows.length);
   }
+  // Only now the rows have proved to be what was written: until here the file itself could have been at fault.
+  if (sealed !== null) throw wrongSecret(sealed);
   return { logWeeks: [...weeks.values()].toSorted((one, other) => one - other) };
 }
 
@@ -38,23 +43,39 @@ const oldestWeeks = 600;
 
 /** The first 48 bits of an id are milliseconds (RFC 9562 §5.7). */
 function noteWeek(weeks: Map<number, number>, row: string): void {
-  const { id } = logEntry.parse(JSON.parse(row));
+  const entry = logEntry.safeParse(parse(row));
+  if (!entry.success) return;
+  const { id } = entry.data;
   const milliseconds = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   const age = (Date.now() - milliseconds) / weekMilliseconds;
   if (age < oldestWeeks && age > -1) weeks.set(Math.floor(milliseconds / weekMilliseconds), milliseconds);
 }
 
-function tryKey(keyring: Keyring, row: string): void {
-  const { id, private_key_encrypted: hex } = application.parse(JSON.parse(row));
+function opensKey(keyring: Keyring, row: string): boolean {
+  const parsed = application.safeParse(parse(row));
+  if (!parsed.success) return false;
+  const { id, private_key_encrypted: hex } = parsed.data;
   try {
     openPrivateKey(keyring, id, Buffer.from(hex.slice(2), 'hex'));
+    return true;
   } catch (error) {
-    if (!(error instanceof PrivateKeyUnreadableError)) throw error;
-    throw new CommandError(
-      'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR) is not the one of this backup: ' +
-        `it does not open the private key of application ${id}. Use the secret that was kept with the backup. ` +
-        'Nothing has been restored.',
-      { cause: error },
-    );
+    if (error instanceof PrivateKeyUnreadableError) return false;
+    throw error;
+  }
+}
+
+const wrongSecret = (row: string): CommandError =>
+  new CommandError(
+    'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR) is not the one of this backup: ' +
+      `it does not open the private key of application ${application.safeParse(parse(row)).data?.id}. Use the secret ` +
+      'that was kept with the backup. Nothing has been restored.',
+  );
+
+/** Of a file that is not known to be whole yet. */
+function parse(row: string): unknown {
+  try {
+    return JSON.parse(row);
+  } catch {
+    return undefined;
   }
 }
