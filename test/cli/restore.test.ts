@@ -39,7 +39,8 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     const file = await written(backup);
     const url = await freshServerDatabase();
     const directory = await freshDirectory();
-    for (const env of [{ DATABASE_URL: url }, { DATA_DIR: join(directory, 'data') }]) {
+    const targets: Record<string, string>[] = [{ DATABASE_URL: url }, { DATA_DIR: join(directory, 'data') }];
+    for (const env of targets) {
       await succeed(['restore', file], env);
       const again = join(await freshDirectory(), 'again.backup');
       await succeed(['backup', again], env);

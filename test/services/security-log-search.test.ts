@@ -112,6 +112,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
         apiKeyId: '',
       },
       client: { ip: null, limitKey: 'unknown', country: null },
+      notes: { applicationId: null, code: null },
     };
   }, 240_000);
   afterAll(() => server.close());
