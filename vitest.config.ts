@@ -18,13 +18,19 @@ if (leftOut.length > 0)
  */
 const maxWorkers = Math.max(2, Math.min(availableParallelism() - 1, Math.floor(totalmem() / 2 ** 31)));
 
-const shared = { pool: 'forks', testTimeout: 30_000, hookTimeout: 60_000 } as const;
+const shared = {
+  pool: 'forks',
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // `npm run trust` sums up what the tests have tried.
+  setupFiles: process.env.TRUST_TALLY === undefined ? [] : ['test/setup/tally-inputs.ts'],
+};
 
 /**
  * The files of a project follow each other in a few processes, and load the service once in each: loading it takes
  * longer than most files' tests. Vitest never gives a process to two projects, so each keeps its environment.
  */
-const together = { ...shared, isolate: false } as const;
+const together = { ...shared, isolate: false };
 
 /** The tests that go through the public interfaces run once on each database. */
 const api = (databaseKind: 'memory' | 'server') => ({

@@ -7,6 +7,7 @@ import { noLimits } from '../api/support.ts';
 import { freePort, OwnRedis } from '../ephemeral/support.ts';
 import { findPostgresql, OwnPostgresql } from '../setup/own-postgresql.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { tally } from '../setup/tally.ts';
 import { createWorld } from '../setup/world.ts';
 import type { Ledger } from './ledger.ts';
 import { Load, type Stage } from './load.ts';
@@ -202,6 +203,7 @@ describe.skipIf(!canRun)('under load', () => {
       );
       if (ledger.violations.length > 0) ledger.violations.push(...inside.slice(-3));
       ledger.expectKept();
+      tally({ faults: 1, acknowledged: ledger.acknowledged });
     },
     150_000,
   );

@@ -23,6 +23,13 @@ export class Ledger {
     return (what) => this.counted(what) - (before.get(what) ?? 0);
   }
 
+  /** How many writes were acknowledged. */
+  get acknowledged(): number {
+    return ['mint', 'ban', 'API key']
+      .map((what) => this.counted(`${what}: done`))
+      .reduce((sum, count) => sum + count, 0);
+  }
+
   count(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }

@@ -37,16 +37,17 @@ export class OwnPostgresql {
   readonly #user = unprivileged();
   #process: ChildProcess | null = null;
 
-  private constructor(programs: string, port: number) {
+  private constructor(programs: string, port: number, parent: string) {
     this.port = port;
     this.#programs = programs;
-    this.#directory = mkdtempSync(join(tmpdir(), 'latchkey-own-postgresql-'));
+    this.#directory = mkdtempSync(join(parent, 'latchkey-own-postgresql-'));
     const { uid, gid } = this.#user;
     if (uid !== undefined && gid !== undefined) chownSync(this.#directory, uid, gid);
   }
 
-  static async start(programs: string): Promise<OwnPostgresql> {
-    const server = new OwnPostgresql(programs, await freePort());
+  /** @param parent the folder that its data is in, such as a small disk's */
+  static async start(programs: string, parent = tmpdir()): Promise<OwnPostgresql> {
+    const server = new OwnPostgresql(programs, await freePort(), parent);
     const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
     execFileSync(join(programs, 'initdb'), ['-D', server.#data, ...options], {
       cwd: server.#directory,

@@ -24,9 +24,9 @@ export interface ServiceProcess extends MeasuredProcess {
   memory(): Promise<Memory>;
 }
 
-/** In bytes, as `process.memoryUsage()` has it. */
+/** In bytes, as `process.memoryUsage()` has it; and how many timers, sockets and requests are open. */
 export type Memory = z.output<typeof memory>;
-const memory = z.object({ heapUsed: z.number(), rss: z.number() });
+const memory = z.object({ heapUsed: z.number(), rss: z.number(), handles: z.number() });
 
 export interface ServiceOptions {
   /** Load a probe ahead of the service's program that tells what memory it holds. */

@@ -1,0 +1,41 @@
+import { writeFile } from 'node:fs/promises';
+import { UsageError } from '../bench/options.ts';
+import { createUndo } from '../bench/undo.ts';
+import { help, parseOptions } from './options.ts';
+import { soak } from './soak.ts';
+
+/** `npm run soak`. See the README beside this file. */
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2), process.env);
+  if (options === null) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const undo = createUndo();
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => reject(new UsageError(`Interrupted by ${signal}`)));
+  });
+  try {
+    const say = (line: string) => void process.stderr.write(`${line}\n`);
+    const report = await Promise.race([soak(options, undo, say), interrupted]);
+    if (options.jsonFile !== null) await writeFile(options.jsonFile, `${JSON.stringify(report, null, 2)}\n`);
+    const { requests, minutes, wrongVerdicts, unexpected, faults } = report;
+    process.stdout.write(
+      `${requests} requests in ${minutes.toFixed(1)} minutes; ${wrongVerdicts} wrong verdicts, ${unexpected} unexpected answers.\n` +
+        `${faults.length === 0 ? 'All well: memory is flat, no transaction idles.' : faults.join('\n')}\n`,
+    );
+    return faults.length === 0 ? 0 : 1;
+  } finally {
+    await undo.all();
+  }
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    const isPlain = error instanceof UsageError || !(error instanceof Error);
+    process.stderr.write(`${isPlain ? String(error) : error.stack}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from '../bench/options.ts';
+
+/** What a soak is asked to do. */
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Requests a second, over all that goes on. */
+  readonly rate: number;
+  /** Where the numbers go as JSON, beside the table. */
+  readonly jsonFile: string | null;
+  /** A PostgreSQL server to make a database on; null: the embedded database. */
+  readonly databaseUrl: string | null;
+  readonly redisUrl: string | null;
+}
+
+export const help = `Usage: npm run soak -- [options]
+
+Keeps a service of its own busy with all that a service does, and holds every answer to what it has to be. Each minute
+it says what the service holds; at the end it fails where memory grows, a transaction idles, or an answer was wrong.
+
+  --minutes <n>         how long, 0.1 to 1440 (10)
+  --rate <n>            requests a second, 1 to 2000 (100)
+  --json <file>         also write the numbers to this file
+  --database-url <url>  on a fresh database of this PostgreSQL server, which is dropped afterwards; DATABASE_URL when
+                        left out; without either, on the embedded database
+  --redis-url <url>     with this Redis; REDIS_URL when left out
+  --help                say this
+`;
+
+/** @returns null when it asks for help @throws {UsageError} naming what is wrong */
+export function parseOptions(args: readonly string[], env: NodeJS.ProcessEnv): SoakOptions | null {
+  const values = readArguments(args);
+  if (values.help) return null;
+  return {
+    minutes: number('--minutes', values.minutes, 0.1, 1_440),
+    rate: number('--rate', values.rate, 1, 2_000),
+    jsonFile: values.json ?? null,
+    databaseUrl: values['database-url'] ?? env.DATABASE_URL ?? null,
+    redisUrl: values['redis-url'] ?? env.REDIS_URL ?? null,
+  };
+}
+
+function readArguments(args: readonly string[]) {
+  const string = { type: 'string' } as const;
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        minutes: { ...string, default: '10' },
+        rate: { ...string, default: '100' },
+        json: string,
+        'database-url': string,
+        'redis-url': string,
+        help: { type: 'boolean', default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+  }
+}
+
+function number(name: string, text: string, least: number, most: number): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new UsageError(`${name} is "${text}"; it must be a number from ${least} to ${most}`);
+}

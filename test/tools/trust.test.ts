@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseOptions as parseNodes, supportedMajors } from '../../src/tools/nodes/options.ts';
+import { findingsOf, readTally } from '../../src/tools/trust/findings.ts';
+import { parseOptions } from '../../src/tools/trust/options.ts';
+
+async function tallied(...lines: unknown[]) {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-tally-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'tally');
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return readTally(file);
+}
+
+test('what tests have counted is added up, and of times the longest is told', async () => {
+  const tally = await tallied(
+    { counted: { kills: 3, acknowledged: 10, lost: 0 }, most: { recovery: 900 } },
+    { counted: { kills: 4, acknowledged: 1_000, lost: 0 }, most: { recovery: 700 } },
+  );
+  expect(findingsOf(tally)).toEqual([
+    { what: 'kill -9 at random moments under load', value: '7', isBad: false },
+    { what: 'writes acknowledged meanwhile', value: '1,010', isBad: false },
+    { what: 'of these lost or half done', value: '0', isBad: false },
+    { what: 'longest recovery', value: '900', isBad: false },
+  ]);
+});
+
+test('one lost write is bad, and nothing counted is no finding', async () => {
+  const lost = findingsOf(await tallied({ counted: { lost: 1 }, most: {} }));
+  expect(lost).toEqual([{ what: 'of these lost or half done', value: '1', isBad: true }]);
+  expect(findingsOf(readTally(join(tmpdir(), 'there-is-no-such-tally')))).toEqual([]);
+});
+
+test('the command lines are read', () => {
+  expect(parseOptions(['--quick', '--only', 'kills'])).toMatchObject({ isQuick: true, only: ['kills'] });
+  expect(parseOptions(['--help'])).toBeNull();
+  expect(() => parseOptions(['--fast'])).toThrow(/--fast/);
+  expect(parseNodes([])).toEqual({ majors: supportedMajors, vitest: [] });
+  expect(parseNodes(['22', '26', '--', 'test/protocol'])).toEqual({ majors: [22, 26], vitest: ['test/protocol'] });
+  expect(parseNodes(['--project', 'parts'])).toEqual({ majors: supportedMajors, vitest: ['--project', 'parts'] });
+});
