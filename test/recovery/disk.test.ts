@@ -97,16 +97,20 @@ test.skipIf(!canMount).each(installationKinds)(
   slow,
 );
 
-test.skipIf(!canMount)('a disk that is full at the start is said, with what to do', async () => {
-  const disk = smallDisk(2);
-  onTestFinished(disk.unmount);
-  const said = await startServiceProcess({ DATA_DIR: join(disk.path, 'data') }).then(String, String);
-  expect(said).toMatch(
-    /The data directory \S+ cannot be used: .*no space left on device.*Free some space on its disk/i,
-  );
-  expect(said).not.toMatch(/\n\s+at /);
-  tally({ faults: 1 });
-}, slow);
+test.skipIf(!canMount)(
+  'a disk that is full at the start is said, with what to do',
+  async () => {
+    const disk = smallDisk(2);
+    onTestFinished(disk.unmount);
+    const said = await startServiceProcess({ DATA_DIR: join(disk.path, 'data') }).then(String, String);
+    expect(said).toMatch(
+      /The data directory \S+ cannot be used: .*no space left on device.*Free some space on its disk/i,
+    );
+    expect(said).not.toMatch(/\n\s+at /);
+    tally({ faults: 1 });
+  },
+  slow,
+);
 
 test.skipIf(!canMount)(
   'a data directory that is read-only is refused, with what to do, and left alone',

@@ -38,6 +38,12 @@ test('the command lines are read', () => {
   expect(parseOptions(['--help'])).toBeNull();
   expect(() => parseOptions(['--fast'])).toThrow(/--fast/);
   expect(parseNodes([])).toEqual({ majors: supportedMajors, vitest: [] });
-  expect(parseNodes(['22', '26', '--', 'test/protocol'])).toEqual({ majors: [22, 26], vitest: ['test/protocol'] });
-  expect(parseNodes(['--project', 'parts'])).toEqual({ majors: supportedMajors, vitest: ['--project', 'parts'] });
+  expect(parseNodes(['22', '26', '--', 'test/protocol'])).toEqual({
+    majors: [22, 26],
+    vitest: ['test/protocol'],
+  });
+  expect(parseNodes(['--project', 'parts'])).toEqual({
+    majors: supportedMajors,
+    vitest: ['--project', 'parts'],
+  });
 });
