@@ -9,7 +9,7 @@ import { dropExpiredLogPartitions } from '../../src/db/log-partitions.ts';
 import { fewestEntries } from '../../src/db/log-search/backlog.ts';
 import { gather } from '../../src/db/log-search/gather.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
-import { buildSearchIndexes } from '../../src/db/search-indexes.ts';
+import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
 import type { DeveloperId } from '../../src/lib/ids.ts';
 import type { ServiceContext } from '../../src/services/context.ts';
 import { nearRows } from '../../src/services/list-rows.ts';
@@ -329,7 +329,15 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
   test('asks the indexes for a text that the nearest entries do not hold', async () => {
     await buildSearchIndexes(pool, silent);
     const id = await application();
-    await gatherAllOf(id, 1_000);
+    const entries = Array.from({ length: 3_000 }, (_, number) => ({
+      ...plain,
+      age: 1,
+      hwid: `device-${number}`,
+    }));
+    await write(pool, id, entries);
+    await gatherAllOf(id, 5_000);
+    await tidySearchIndexes(pool);
+    await pool.query('ANALYZE log_search_values, log_search_blocks');
     const spy = vi.spyOn(pool, 'query');
     await ask(id, '203.0.113.7');
     const sent: unknown[][] = spy.mock.calls;

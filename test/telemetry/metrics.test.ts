@@ -106,6 +106,7 @@ test('requests of GraphQL and verdicts of sealed requests are counted', async ()
       ask(licenseKey),
     )
   ).toBe(1);
+  await server.deps.services.securityLog.flush();
   await (await rise('latchkey_security_log_written_total', {}, async () => ask(licenseKey))).toBe(1);
 });
 
