@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { newId } from './ids.ts';
 
 /** What one connection may take of the process. Times are in milliseconds. */
 export interface HttpLimits {
@@ -106,6 +107,7 @@ export function limitConnections(
         'Content-Type': 'application/json',
         'Content-Length': String(Buffer.byteLength(body)),
         Connection: 'close',
+        'X-Request-Id': newId(),
         ...fields,
       }).map(([name, value]) => `${name}: ${value}`),
     ];

@@ -18,7 +18,7 @@ beforeAll(async () => {
   cookie = await logIn(world);
   otherCookie = await logIn(other);
   const created = await world.client.post('/api/v1/account/api-keys', { name: 'raw' });
-  apiKey = /service_live_[\w-]+/.exec(JSON.stringify(created.body))?.[0] ?? '';
+  apiKey = /"apiKey":"([^"]+)"/.exec(JSON.stringify(created.body))?.[1] ?? '';
 });
 afterAll(() => server.close());
 
