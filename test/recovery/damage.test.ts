@@ -28,7 +28,7 @@ async function copy(): Promise<string> {
   return directory;
 }
 
-/** What a directory holds, file by file; without what PostgreSQL itself writes as it starts. */
+/** What a directory holds, file by file; without what PostgreSQL itself writes or removes as it starts. */
 function contents(directory: string): Record<string, string> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -36,7 +36,7 @@ function contents(directory: string): Record<string, string> {
   return Object.fromEntries(
     files
       .map((entry) => join(entry.parentPath, entry.name))
-      .filter((path) => !/postmaster\.(pid|opts)$|\.log$/.test(path))
+      .filter((path) => !/postmaster\.(pid|opts)$|pg_internal\.init$|pg_control$|pg_wal\/|\.log$/.test(path))
       .map((path) => [
         path.slice(directory.length),
         createHash('sha256').update(readFileSync(path)).digest('hex'),
