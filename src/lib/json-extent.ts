@@ -27,7 +27,8 @@ export function findExcess(json: Uint8Array, most: JsonExtent): keyof JsonExtent
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (textStart !== null) {
-      if (at - textStart > most.text && byte !== quote) return 'text';
+      const length = at - textStart - (byte === quote ? 1 : 0);
+      if (length > most.text) return 'text';
       if (byte === backslash) at++;
       else if (byte === quote) textStart = null;
     } else if (byte === quote) {

@@ -236,6 +236,13 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
         await ended;
         await admin.query('ROLLBACK');
       }
+      // PostgreSQL finishes the statement of a client that is gone.
+      await vi.waitFor(async () => {
+        const { rows: others } = await admin.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey-command'`,
+        );
+        expect(others).toEqual([]);
+      }, patient);
       const [done, left] = [await openUnder(fresh), await openUnder(old)];
       expect(done + left).toBe(count);
       expect(done).toBeGreaterThan(0);
