@@ -227,7 +227,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
           // A transaction goes on to see the activity that it saw first.
           await admin.query('SELECT pg_stat_clear_snapshot()');
           const { rows: waiting } = await admin.query(
-            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'latchkey-command'`,
           );
           expect(waiting).toHaveLength(1);
         }, patient);
