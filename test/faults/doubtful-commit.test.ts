@@ -26,7 +26,8 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
     const admin = new pg.Client({ connectionString: DATABASE_URL });
     try {
       await admin.connect();
-      await admin.query(slowCommits);
+      // The service builds indexes of the same table, and one of the two can be a deadlock's victim.
+      await vi.waitFor(() => admin.query(slowCommits), { timeout: 20_000 });
       const world = await createWorld(server);
       const application = await world.createApplication();
       const { id, licenseKey } = await application.mintOne();
