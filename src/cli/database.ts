@@ -37,9 +37,7 @@ export async function connect(
   const log = commandLog(terminal);
   switch (address.kind) {
     case 'memory':
-      throw new CommandError(
-        'DATA_DIR is "memory:": that database is gone with its process. Set DATA_DIR or DATABASE_URL.',
-      );
+      throw keptNowhere();
     case 'server': {
       const url = new URL(address.url);
       url.searchParams.set('application_name', applicationName);
@@ -59,6 +57,12 @@ export async function connect(
     }
   }
 }
+
+/** A database that ends with its process is of no use to a command. */
+export const keptNowhere = (): CommandError =>
+  new CommandError(
+    'DATA_DIR is "memory:": that database is gone with its process. Set DATA_DIR or DATABASE_URL.',
+  );
 
 /** For people: which database a command is about. Never with a password. */
 export function describeAddress(address: DatabaseAddress): string {

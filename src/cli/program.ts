@@ -1,17 +1,17 @@
 import { Command, CommanderError } from 'commander';
+import { version } from '../lib/version.ts';
 import { commands } from './commands.ts';
 import { describeFailure, exitCodes } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
-import { readVersion } from './version.ts';
 
 const afterHelp = `
 Commands are configured by the same environment variables as the service: DATA_DIR or DATABASE_URL says which
 database is meant. They exit with 0 when done, with 1 when they failed, with 2 when they were asked wrongly.`;
 
-async function createProgram(terminal: Terminal): Promise<Command> {
+function createProgram(terminal: Terminal): Command {
   const program = new Command('latchkey')
     .description("Looks after a Latchkey service's database.")
-    .version(await readVersion(), '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this')
     .helpCommand('help [command]', 'print what a command does')
     .addHelpText('after', afterHelp)
@@ -32,7 +32,7 @@ async function createProgram(terminal: Terminal): Promise<Command> {
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    await (await createProgram(terminal)).parseAsync(words, { from: 'user' });
+    await createProgram(terminal).parseAsync(words, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     // Commander has said what was wrong, or has printed what was asked for.

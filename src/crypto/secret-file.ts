@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncDirectory } from '../lib/sync-directory.ts';
 
 /** A secret file cannot be used. Making another would lose what the first one protects. */
 export class MasterSecretError extends Error {
@@ -108,16 +109,5 @@ function withDraft<Result>(path: string, text: string, use: (draft: string) => R
     return result;
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-/** A name in a directory outlasts a power cut once the directory has been synced. Windows does so by itself. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(directory, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

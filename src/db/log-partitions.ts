@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { inTransaction } from './in-transaction.ts';
 import { endOf, type LogPartition, lowestId, partitionOf } from './log-partition.ts';
 import { forgetGathered } from './log-search/forget.ts';
 
@@ -99,21 +100,12 @@ async function create(client: pg.ClientBase, { name, from, to }: LogPartition): 
 }
 
 /** One transaction under the advisory lock. Gives up rather than hold up every writer behind a long transaction. */
-async function exclusively<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query('BEGIN');
+const exclusively = <Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> =>
+  inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '10s'`);
     await client.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  } finally {
-    client.release(failure);
-  }
-}
+    return work(client);
+  });

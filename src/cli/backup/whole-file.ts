@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { syncDirectory } from '../../lib/sync-directory.ts';
 import { CommandError } from '../failure.ts';
 
 /**
@@ -39,12 +40,5 @@ export async function writeWhole(path: string, write: (stream: Writable) => Prom
     await rm(draft, { force: true });
     throw error;
   }
-  await syncDirectory(dirname(resolve(path)));
-}
-
-/** A name in a directory outlasts a power cut once the directory has been synced. Windows does so by itself. */
-async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const directory = await open(path, 'r');
-  await directory.sync().finally(() => directory.close());
+  syncDirectory(dirname(resolve(path)));
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
 import { readMigrations } from '../../db/migrations.ts';
+import { version } from '../../lib/version.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
 import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
 import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
@@ -14,7 +15,6 @@ import { type Connections, connect, describeAddress, hasEmbeddedDatabase } from 
 import { CommandError } from '../failure.ts';
 import { print, startProgress } from '../progress.ts';
 import { say, type Terminal } from '../terminal.ts';
-import { readVersion } from '../version.ts';
 
 export function addBackupCommand(program: Command, terminal: Terminal): void {
   program
@@ -68,7 +68,7 @@ async function backUp(
   const header: BackupHeader = {
     format: formatName,
     version: formatVersion,
-    service: await readVersion(),
+    service: version,
     source,
     ...survey,
   };

@@ -10,7 +10,7 @@ import { openKeyring } from '../../services/application/open-keyring.ts';
 import { createDeveloper } from '../../services/auth/create-developer.ts';
 import { newDeveloper } from '../../services/auth/fields.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
-import { commandLog, connect, describeAddress } from '../database.ts';
+import { commandLog, connect, describeAddress, keptNowhere } from '../database.ts';
 import { CommandError } from '../failure.ts';
 import { readAppliedMigrations } from '../history.ts';
 import { say, type Terminal } from '../terminal.ts';
@@ -33,7 +33,7 @@ export function addCreateDeveloperCommand(program: Command, terminal: Terminal):
     )
     .action(async ({ email, name, passwordStdin = false }: Options) => {
       const config = loadDataConfig(terminal.env);
-      requireKept(config);
+      if (config.database.kind === 'memory') throw keptNowhere();
       // What is wrong with the options is said before anybody types a password.
       check(newDeveloper.omit({ password: true }).safeParse({ email, name }));
       const password = passwordStdin ? await readPassword(terminal) : await askPassword(terminal);
@@ -49,13 +49,6 @@ export function addCreateDeveloperCommand(program: Command, terminal: Terminal):
         await database.close();
       }
     });
-}
-
-function requireKept({ database }: DataConfig): void {
-  if (database.kind !== 'memory') return;
-  throw new CommandError(
-    'DATA_DIR is "memory:": that database is gone with its process. Set DATA_DIR or DATABASE_URL.',
-  );
 }
 
 /** What was asked for, or everything that is wrong with it, by its option. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { inTransaction } from '../../db/in-transaction.ts';
 import type { SecurityLogRow } from './entry.ts';
 
 /** All entries wait behind these: so a lock, as of an application that is deleted with a million rows, is not waited for. */
@@ -14,20 +15,14 @@ export async function writeBatch(
   entries: readonly SecurityLogRow[],
   lastIps: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`);
-    if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
-    if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
-    await client.query('COMMIT');
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw failure;
-  } finally {
-    client.release(failure);
-  }
+  await inTransaction(
+    pool,
+    async (client) => {
+      if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
+      if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
+    },
+    `BEGIN; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`,
+  );
 }
 
 // Locking the parents keeps them there until the commit. From above, as deleting an account does, and in order of id:

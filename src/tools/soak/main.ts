@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../bench/options.ts';
 import { createUndo } from '../bench/undo.ts';
+import { runTool } from '../run-tool.ts';
 import { help, parseOptions } from './options.ts';
 import { soak } from './soak.ts';
 
@@ -31,11 +32,4 @@ async function main(): Promise<number> {
   }
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    const isPlain = error instanceof UsageError || !(error instanceof Error);
-    process.stderr.write(`${isPlain ? String(error) : error.stack}\n`);
-    process.exit(1);
-  },
-);
+runTool(main);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../bench/options.ts';
 import { run as runProgram } from '../nodes/run.ts';
+import { runTool } from '../run-tool.ts';
 import type { Finding } from './findings.ts';
 import { extents, help, parseOptions } from './options.ts';
 import { parts, type Run } from './parts.ts';
@@ -74,11 +75,4 @@ function table(reports: readonly PartReport[]): string {
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    const isPlain = error instanceof UsageError || !(error instanceof Error);
-    process.stderr.write(`${isPlain ? String(error) : error.stack}\n`);
-    process.exit(1);
-  },
-);
+runTool(main);
