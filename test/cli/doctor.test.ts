@@ -5,11 +5,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { checkClock } from '../../src/cli/doctor/check-clock.ts';
+import { checkIdle } from '../../src/cli/doctor/check-database.ts';
 import { checkNode } from '../../src/cli/doctor/check-node.ts';
 import { weaknessOf } from '../../src/cli/doctor/weakness.ts';
 import { createMasterSecret, replaceMasterSecret } from '../../src/crypto/master-secret.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
-import { partitionOf } from '../../src/db/log-partition.ts';
+import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
 import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { startRelay } from '../setup/relay.ts';
@@ -286,6 +287,44 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
         expect((await examine(env)).warnings).toMatch(/1 migrations are to be applied/);
       } finally {
         await set('NULL');
+      }
+    },
+    long,
+  );
+
+  test(
+    'with entries beside the partitions of its log is told so',
+    async () => {
+      expect((await examine(env)).fine).toMatch(/has its partitions, and nothing beside them/);
+      const inAYear = lowestId(Date.now() + 365 * 86_400_000);
+      await admin.query(
+        `INSERT INTO security_log (id, developer_id, event) SELECT $1, id, 'login' FROM developers`,
+        [inAYear],
+      );
+      try {
+        expect((await examine(env)).warnings).toMatch(/entries in its default partition: the clock/);
+      } finally {
+        await admin.query('DELETE FROM security_log WHERE id = $1', [inAYear]);
+      }
+    },
+    long,
+  );
+
+  test(
+    'with a transaction that somebody has left open is told so, once it has been idle for long enough',
+    async () => {
+      const pool = new pg.Pool({ connectionString: env.DATABASE_URL });
+      onTestFinished(() => pool.end());
+      expect(await checkIdle(pool, 0)).toMatchObject({ level: 'ok' });
+      await admin.query('BEGIN; SELECT FROM applications');
+      try {
+        expect(await checkIdle(pool, 0)).toMatchObject({
+          level: 'warn',
+          message: expect.stringMatching(/^1 transactions are open and idle, the oldest for \d+ s/),
+        });
+        expect(await checkIdle(pool)).toMatchObject({ level: 'ok' });
+      } finally {
+        await admin.query('ROLLBACK');
       }
     },
     long,

@@ -12,7 +12,8 @@ const { ok, warn, fail } = findingsOf('database');
 
 /** Searches find the same without them, and read more. */
 const usefulExtensions = ['btree_gin', 'pg_trgm'];
-const idleMinutes = 1;
+/** No statement of the service waits that long for its next one. */
+const longestIdleSeconds = 60;
 
 async function first<Row extends object>(pool: Pool, sql: string, values: unknown[] = []): Promise<Row> {
   const { rows } = await pool.query<Row>(sql, values);
@@ -82,14 +83,18 @@ async function checkServerClock(pool: Pool): Promise<readonly Finding[]> {
   return [checkClock('the PostgreSQL server', ahead, 'database')];
 }
 
-async function checkIdle(pool: Pool): Promise<Finding> {
+/**
+ * Looks for transactions that somebody has begun and forgotten.
+ * @param longestSeconds those that have been idle for longer are told
+ */
+export async function checkIdle(pool: Pool, longestSeconds = longestIdleSeconds): Promise<Finding> {
   const { count, seconds } = await first<{ count: number; seconds: number | null }>(
     pool,
     `SELECT count(*)::int AS count, max(extract(epoch FROM now() - state_change))::int AS seconds
      FROM pg_stat_activity
      WHERE datname = current_database() AND state LIKE 'idle in transaction%'
-       AND state_change < now() - make_interval(mins => $1)`,
-    [idleMinutes],
+       AND state_change < now() - make_interval(secs => $1)`,
+    [longestSeconds],
   );
   return count === 0
     ? ok('No transaction has been left open')

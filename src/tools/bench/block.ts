@@ -109,7 +109,9 @@ async function askUntil(
     signal.throwIfAborted();
     const request = scenario.next();
     const begin = performance.now();
-    const answer = await connection.ask(request);
+    const answer = await connection.ask(request).catch((error: unknown) => {
+      throw new Error(`${scenario.name}: no answer: ${error instanceof Error ? error.message : error}`);
+    });
     latencies.push(performance.now() - begin);
     const fault = scenario.faultOf(answer);
     if (fault !== null) throw new Error(`${scenario.name}: ${fault}`);

@@ -73,6 +73,9 @@ export async function startService(
   // Where this process dies of a fault of its own, nothing else is undone.
   process.on('exit', () => child.kill('SIGKILL'));
   let output = '';
+  child.once('exit', (code, signal) => {
+    output += `The service ended with ${signal ?? code}\n`;
+  });
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {
       output = (output + String(chunk)).slice(-outputLimit);

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { runTool } from '../run-tool.ts';
 import { help, parseOptions } from './options.ts';
 import { type NodeReport, testOn } from './test-on.ts';
 
@@ -34,10 +35,4 @@ function rows(reports: readonly NodeReport[]): string {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  },
-);
+runTool(main);
