@@ -8,7 +8,7 @@ import { createDeps } from './deps.ts';
 import { createDrain } from './lib/drain.ts';
 import {
   type HttpLimits,
-  httpLimits,
+  httpLimitsBehind,
   limitConnections,
   refusalBody,
   unreadableRequest,
@@ -41,7 +41,7 @@ export interface ServerOptions {
   readonly log?: Logger;
   /** Called when a part that the service cannot live without has died; the process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** What connections may take; what is left out is as in httpLimits. */
+  /** What connections may take; what is left out is as in httpLimitsBehind. */
   readonly limits?: Partial<HttpLimits>;
 }
 
@@ -92,7 +92,8 @@ export async function startHandedServer(config: Config, options: ServerOptions =
 async function open(config: Config, options: ServerOptions) {
   const log = options.log ?? createLogger(config.logLevel);
   const deps = await createDeps(config, { log, onFatal: options.onFatal });
-  const server = createHttpServer(createApp(deps), config.host, options.limits);
+  const limits = { ...httpLimitsBehind(config.trustProxy), ...options.limits };
+  const server = createHttpServer(createApp(deps), config.host, limits);
   const wholeMilliseconds = config.shutdownSeconds * 1000;
   const drain = createDrain(server, { patienceMilliseconds: patienceWithin(wholeMilliseconds) });
   const running: RunningServer = {
@@ -116,8 +117,7 @@ const patienceWithin = (wholeMilliseconds: number): number =>
   wholeMilliseconds - Math.min(kept.mostMilliseconds, kept.share * wholeMilliseconds);
 
 /** An HTTP/1.1 server of an application, which bounds what connections take. It listens nowhere yet. */
-export function createHttpServer(app: App, hostname: string, limits: Partial<HttpLimits> = {}) {
-  const applied = { ...httpLimits, ...limits };
+export function createHttpServer(app: App, hostname: string, limits: HttpLimits) {
   const listener = getRequestListener(app.fetch, {
     hostname,
     errorHandler: (error) => {
@@ -128,7 +128,7 @@ export function createHttpServer(app: App, hostname: string, limits: Partial<Htt
       return new Response(refusalBody(unreadableRequest), { status: 400, headers });
     },
   });
-  const server = createServer(applied, listener);
-  limitConnections(server, app.fixedFields, applied);
+  const server = createServer(limits, listener);
+  limitConnections(server, app.fixedFields, limits);
   return server;
 }

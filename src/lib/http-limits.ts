@@ -14,6 +14,8 @@ export interface HttpLimits {
   readonly connectionsCheckingInterval: number;
   /** How long nothing may move in either direction, while a request is answered. */
   readonly timeout: number;
+  /** How long a connection is kept for a next request. */
+  readonly keepAliveTimeout: number;
 }
 
 /**
@@ -27,7 +29,19 @@ export const httpLimits: HttpLimits = {
   requestTimeout: 120_000,
   connectionsCheckingInterval: 5_000,
   timeout: 150_000,
+  keepAliveTimeout: 5_000,
 };
+
+/**
+ * Longer than the minute for which reverse proxies keep their connections: whoever closes first should be the one that
+ * sends, as a request that meets a closed connection is a 502 to a customer. Connections of proxies are few; those of
+ * customers' own programs are not, and are kept no longer than they are good for.
+ */
+const keptForProxy: Pick<HttpLimits, 'keepAliveTimeout'> = { keepAliveTimeout: 75_000 };
+
+/** @param trustProxy how many reverse proxies stand in front */
+export const httpLimitsBehind = (trustProxy: number): HttpLimits =>
+  trustProxy === 0 ? httpLimits : { ...httpLimits, ...keptForProxy };
 
 interface Refusal {
   readonly status: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { httpLimits } from '../../src/lib/http-limits.ts';
 import { cookieOf } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
@@ -61,7 +61,18 @@ test('what is applied to a service is bounded in every respect, and shorter than
     requestTimeout: 120_000,
     connectionsCheckingInterval: 5_000,
     timeout: 150_000,
+    keepAliveTimeout: 5_000,
   });
+});
+
+test.each([
+  ['a reverse proxy, which keeps its connections for a minute, is closed later than that', '1', '75'],
+  ['a client that comes by itself is closed soon', '0', '5'],
+])('an idle connection of %s', async (_whose, TRUST_PROXY, seconds) => {
+  const alone = await startTestServer({ database: 'memory', env: { TRUST_PROXY } });
+  onTestFinished(() => alone.close());
+  const answer = await fetch(`${alone.baseUrl}/health`);
+  expect(answer.headers.get('keep-alive')).toBe(`timeout=${seconds}`);
 });
 
 describe('a client that is slow', { timeout: 300_000 }, () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseOptions as parseNodes, supportedMajors } from '../../src/tools/nodes/options.ts';
+import { run } from '../../src/tools/nodes/run.ts';
 import { findingsOf, readTally } from '../../src/tools/trust/findings.ts';
 import { parseOptions } from '../../src/tools/trust/options.ts';
 
@@ -33,10 +34,31 @@ test('one lost write is bad, and nothing counted is no finding', async () => {
   expect(findingsOf(readTally(join(tmpdir(), 'there-is-no-such-tally')))).toEqual([]);
 });
 
+test('every input of a property counts, whether it answers at once or later', {
+  timeout: 120_000,
+}, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-tally-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'tally');
+  const { code, output } = await run(
+    'npx',
+    ['vitest', 'run', 'test/attack/fuzz-parsers.test.ts', '-t', '^a cookie is read|^a cursor is the one'],
+    { cwd: process.cwd(), env: { ...process.env, FUZZ_RUNS: '7', TRUST_TALLY: file } },
+  );
+  expect(code, output).toBe(0);
+  expect(readTally(file).counted.get('inputs')).toBe(2 * 7);
+});
+
 test('the command lines are read', () => {
-  expect(parseOptions(['--quick', '--only', 'kills'])).toMatchObject({ isQuick: true, only: ['kills'] });
+  expect(parseOptions(['--only', 'kills'])).toMatchObject({ only: ['kills'], extent: { kills: 100 } });
+  expect(parseOptions(['--quick', '--soak-minutes', '2.5', '--fuzz-runs', '50'])).toMatchObject({
+    only: [],
+    extent: { kills: 6, soakMinutes: 2.5, fuzzRuns: 50 },
+  });
   expect(parseOptions(['--help'])).toBeNull();
   expect(() => parseOptions(['--fast'])).toThrow(/--fast/);
+  expect(() => parseOptions(['--kills', '0'])).toThrow(/--kills must be a number above 0/);
+  expect(() => parseOptions(['--kills', 'many'])).toThrow(/--kills must be a number above 0, and is "many"/);
   expect(parseNodes([])).toEqual({ majors: supportedMajors, vitest: [] });
   expect(parseNodes(['22', '26', '--', 'test/protocol'])).toEqual({
     majors: [22, 26],

@@ -6,7 +6,7 @@ import { UsageError } from '../bench/options.ts';
 import { run as runProgram } from '../nodes/run.ts';
 import { runTool } from '../run-tool.ts';
 import type { Finding } from './findings.ts';
-import { extents, help, parseOptions } from './options.ts';
+import { help, parseOptions } from './options.ts';
 import { parts, type Run } from './parts.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  const { only, isQuick, jsonFile } = options;
+  const { extent, only, jsonFile } = options;
   const chosen = parts.filter(({ name }) => only.length === 0 || only.includes(name));
   if (chosen.length === 0)
     throw new UsageError(`There is no such part; there are ${parts.map(({ name }) => name).join(', ')}.`);
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   const run: Run = async (command, args, env = {}) =>
     (await runProgram(command, args, { cwd: root, env: { ...process.env, ...env }, isShown: true })).code;
   const context = {
-    extent: extents[isQuick ? 'quick' : 'whole'],
+    extent,
     run,
     directory,
     databaseUrl: process.env.TEST_DATABASE_URL ?? null,

@@ -3,7 +3,7 @@ import { UsageError } from '../bench/options.ts';
 
 /** What a run is asked to do. */
 export interface TrustOptions {
-  readonly isQuick: boolean;
+  readonly extent: Extent;
   readonly jsonFile: string | null;
   /** Parts by their names; empty means all. */
   readonly only: readonly string[];
@@ -15,10 +15,13 @@ Runs what takes too long for every day: a hundred kills on each database, faults
 load. Prints one table of what was counted; exits with 1 where anything was lost or answered wrongly, or a test failed.
 With TEST_DATABASE_URL and TEST_REDIS_URL also on a PostgreSQL server and Redis.
 
-  --quick          minutes in place of hours
-  --only <part>    kills, faults, inputs, soak or load; may stand several times
-  --json <file>    also write the numbers to this file
-  --help           say this
+  --quick              minutes in place of hours
+  --only <part>        kills, faults, inputs, soak or load; may stand several times
+  --kills <n>          kills on each database (100; quick 6)
+  --fuzz-runs <n>      inputs that each property is tried with (20,000; quick 300)
+  --soak-minutes <n>   how long the soak lasts on each database (30; quick 0.5)
+  --json <file>        also write the numbers to this file
+  --help               say this
 `;
 
 /** How much is done of each. */
@@ -29,7 +32,7 @@ export interface Extent {
   readonly benchArguments: readonly string[];
 }
 
-export const extents: Record<'quick' | 'whole', Extent> = {
+const extents: Record<'quick' | 'whole', Extent> = {
   quick: {
     kills: 6,
     fuzzRuns: 300,
@@ -41,19 +44,45 @@ export const extents: Record<'quick' | 'whole', Extent> = {
 
 /** @returns null when it asks for help @throws {UsageError} naming what is wrong */
 export function parseOptions(args: readonly string[]): TrustOptions | null {
+  const values = readArguments(args);
+  if (values.help) return null;
+  const usual = extents[values.quick ? 'quick' : 'whole'];
+  return {
+    extent: {
+      ...usual,
+      kills: amount('--kills', values.kills) ?? usual.kills,
+      fuzzRuns: amount('--fuzz-runs', values['fuzz-runs']) ?? usual.fuzzRuns,
+      soakMinutes: amount('--soak-minutes', values['soak-minutes']) ?? usual.soakMinutes,
+    },
+    only: values.only,
+    jsonFile: values.json ?? null,
+  };
+}
+
+function readArguments(args: readonly string[]) {
   try {
     const { values } = parseArgs({
       args: [...args],
       options: {
+        help: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         only: { type: 'string', multiple: true, default: [] },
+        kills: { type: 'string' },
+        'fuzz-runs': { type: 'string' },
+        'soak-minutes': { type: 'string' },
         json: { type: 'string' },
-        help: { type: 'boolean', default: false },
       },
     });
-    if (values.help) return null;
-    return { isQuick: values.quick, only: values.only, jsonFile: values.json ?? null };
+    return values;
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
   }
+}
+
+/** The programs that are handed it know their own bounds. */
+function amount(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0) return value;
+  throw new UsageError(`${option} must be a number above 0, and is "${text}".\n\n${help}`);
 }

@@ -2,8 +2,11 @@ import { hkdfSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { sessionKeyLabel } from '../../../protocol/constants.ts';
 import type { BareMaterial } from './material.ts';
 
-/** More than are in use at once; the oldest goes when another one comes. */
-const mostSessions = 100_000;
+/**
+ * The oldest goes when another one comes. More than are opened in the minutes for which a driver uses its own, while
+ * handshakes are measured too.
+ */
+const mostSessions = 1_000_000;
 
 export type BareSessions = Map<string, Buffer>;
 
