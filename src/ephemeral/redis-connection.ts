@@ -12,7 +12,7 @@ const longestRetryMilliseconds = 1000;
  * sent twice. (A repeated SET NX would find its own key and call a first use a replay.)
  */
 export function createConnection(url: string): Redis {
-  return new Redis(url, {
+  return new GatheringRedis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -27,6 +27,36 @@ export function createConnection(url: string): Redis {
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
 }
+
+/**
+ * Has what one turn of the event loop sends leave in one write: a write to a socket costs more than all else that a
+ * command takes here. Each command keeps its place, its answer and its time limit, as in no pipeline.
+ */
+class GatheringRedis extends Redis {
+  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+    const { stream: socket } = this;
+    if (socket?.writable && socket.writableCorked === 0) {
+      socket.cork();
+      setImmediate(() => socket.uncork());
+    }
+    return super.sendCommand(command, stream);
+  }
+}
+
+/**
+ * A connection as the rate limiter uses it. Each time that it counts, that begins a transaction and sends none of it,
+ * at the cost of a command: here one begins with its first command.
+ */
+export const limiterConnection = (redis: Redis) => ({
+  get status() {
+    return redis.status;
+  },
+  defineCommand(name: string, definition: Parameters<Redis['defineCommand']>[1]): void {
+    redis.defineCommand(name, definition);
+    Object.assign(this, { [name]: Reflect.get(redis, name).bind(redis) });
+  },
+  multi: () => ({ get: (key: string) => redis.multi().get(key) }),
+});
 
 /**
  * Waits for the first connection, and holds it to what the URL asks for.

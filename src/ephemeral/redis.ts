@@ -4,7 +4,13 @@ import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import type { Logger } from '../lib/log.ts';
 import { defaultMaxWindows } from './memory.ts';
 import { rateLimitWindowSeconds } from './rate-limits.ts';
-import { createConnection, failureOf, openConnection, redisAddress } from './redis-connection.ts';
+import {
+  createConnection,
+  failureOf,
+  limiterConnection,
+  openConnection,
+  redisAddress,
+} from './redis-connection.ts';
 import { createRedisEpoch } from './redis-epoch.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
 import { type EphemeralStore, StoreUnavailableError } from './store.ts';
@@ -58,7 +64,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
   );
   // `points` plays no part: every hit is counted by `penalty` and judged against the caller's limit.
   const limiter = new RateLimiterRedis({
-    storeClient: redis,
+    storeClient: limiterConnection(redis),
     points: 1,
     duration: rateLimitWindowSeconds,
     keyPrefix: `${keyPrefix}limit`,

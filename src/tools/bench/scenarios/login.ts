@@ -9,8 +9,8 @@ import { inTurn, validateScenario } from './validate.ts';
 export const loginNames = {
   service: 'client: login',
   bare: 'bare program: login',
-  paced: 'client: sealed validate at a pace',
-  beside: 'client: sealed validate at a pace, while 8 logins run at once',
+  paced: 'client: validate at a pace',
+  beside: 'client: validate at a pace, while 8 logins run at once',
 } as const;
 
 export const loginComparisons: readonly Comparison[] = [
