@@ -9,7 +9,7 @@ import { type BanList, banListSize, loadBanList } from './ban/ban-list.ts';
 import { type BanType, banCacheKey, banCacheKeyIsOf, loadIsBanned } from './ban/is-banned.ts';
 import type { CacheChange } from './coherence/cache-change.ts';
 import type { DatabaseWatch } from './coherence/database-watch.ts';
-import { type LicenseSnapshot, licenseCacheKey, loadLicenseSnapshot } from './license/snapshot.ts';
+import { createLicenseLoader, type LicenseSnapshot, licenseCacheKey } from './license/snapshot.ts';
 
 /**
  * What the hot path reads, kept in memory: bounded, negative answers too, and invalidated by every write that
@@ -52,6 +52,7 @@ export function createServiceCaches({
   maxLicenses,
 }: ServiceCachesOptions): ServiceCaches {
   const mayServe = () => watch.mayServe;
+  const loadLicense = createLicenseLoader(pool);
   const applications = createCache<ApplicationSnapshot | null>({
     name: 'application',
     maxEntries: maxApplications,
@@ -100,7 +101,7 @@ export function createServiceCaches({
       return [applications, licenses, banLists, bans].map((cache) => cache.usage);
     },
     application: (id) => applications.get(id, () => loadApplicationSnapshot(pool, keyring, id)),
-    license: (keyHash) => licenses.get(licenseCacheKey(keyHash), () => loadLicenseSnapshot(pool, keyHash)),
+    license: (keyHash) => licenses.get(licenseCacheKey(keyHash), () => loadLicense(keyHash)),
     isBanned: async (applicationId, banType, value) => {
       const list = await banLists.get(applicationId, () => loadBanList(pool, applicationId));
       if (list !== 'too-many') return list[banType].has(value);

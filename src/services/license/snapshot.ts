@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { Pool } from 'pg';
 import type { Sha256 } from '../../crypto/hash.ts';
 import type { LicenseFacts } from './decide.ts';
@@ -11,13 +12,38 @@ export interface LicenseSnapshot extends LicenseFacts {
 /** Key of the license cache. */
 export const licenseCacheKey = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('base64');
 
+/** The license with this key, of whichever application; null when there is none. */
+export type LoadLicenseSnapshot = (keyHash: Sha256) => Promise<LicenseSnapshot | null>;
+
+/** Licenses that one statement looks up at most. */
+const largestBatch = 500;
+
+/**
+ * Looks licenses up, those that one turn of the event loop asks for in one statement: where many programs start at
+ * once, each statement costs more than what it finds. It is sent after all who share it have asked, so that each sees
+ * what was committed before, and nobody joins one that is under way.
+ */
+export function createLicenseLoader(pool: Pool): LoadLicenseSnapshot {
+  const loader = new DataLoader<Sha256, LicenseSnapshot | null>(
+    async (keyHashes) => {
+      const found = await findByKeys(pool, keyHashes);
+      return keyHashes.map((keyHash) => found.get(licenseCacheKey(keyHash)) ?? null);
+    },
+    { cache: false, maxBatchSize: largestBatch, batchScheduleFn: (send) => setImmediate(send) },
+  );
+  return (keyHash) => loader.load(keyHash);
+}
+
 const columns = `id, application_id AS "applicationId", status::text AS status, duration_seconds AS "durationSeconds",
   expires_at AS "expiresAt", hwid, subscription_tier AS "subscriptionTier"`;
 
-/** The license with this key, of whichever application; null when there is none. */
-export async function loadLicenseSnapshot(pool: Pool, keyHash: Sha256): Promise<LicenseSnapshot | null> {
-  const { rows } = await pool.query<LicenseSnapshot>(`SELECT ${columns} FROM licenses WHERE key_hash = $1`, [
-    Buffer.from(keyHash),
-  ]);
-  return rows[0] ?? null;
+async function findByKeys(
+  pool: Pool,
+  keyHashes: readonly Sha256[],
+): Promise<ReadonlyMap<string, LicenseSnapshot>> {
+  const { rows } = await pool.query<LicenseSnapshot & { readonly keyHash: Buffer }>(
+    `SELECT key_hash AS "keyHash", ${columns} FROM licenses WHERE key_hash = ANY($1::bytea[])`,
+    [keyHashes.map((keyHash) => Buffer.from(keyHash))],
+  );
+  return new Map(rows.map(({ keyHash, ...license }) => [licenseCacheKey(keyHash), license]));
 }

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sha256 } from '../../src/crypto/hash.ts';
+import { noLimits } from '../api/support.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { logStatements } from '../setup/statements.ts';
+import { createWorld } from '../setup/world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ env: noLimits });
+});
+afterAll(() => server.close());
+
+async function minted(amount: number) {
+  const application = await (await createWorld(server)).createApplication();
+  return (await application.mint({ amount })).map(({ id, licenseKey }) => ({ id, hash: sha256(licenseKey) }));
+}
+
+test('licenses that are asked for at once are looked up in one statement, and each gets its own', async () => {
+  const { caches, database } = server.deps.services;
+  const licenses = await minted(20);
+  const unknown = sha256('there is no such key');
+  const statements = logStatements(database.pool);
+  const found = await Promise.all(
+    [...licenses.map(({ hash }) => hash), unknown].map((hash) => caches.license(hash)),
+  );
+  expect(found.map((license) => license?.id ?? null)).toEqual([...licenses.map(({ id }) => id), null]);
+  expect(statements.take().filter((text) => /FROM licenses/.test(text))).toHaveLength(1);
+});
+
+test('more than one statement takes are looked up in several', async () => {
+  const { caches, database } = server.deps.services;
+  const licenses = await minted(501);
+  const statements = logStatements(database.pool);
+  const found = await Promise.all(licenses.map(({ hash }) => caches.license(hash)));
+  expect(found.map((license) => license?.id)).toEqual(licenses.map(({ id }) => id));
+  expect(statements.take().filter((text) => /FROM licenses/.test(text))).toHaveLength(2);
+});
+
+test('whoever asks while a statement is under way gets what is committed by then', async () => {
+  const { caches, database } = server.deps.services;
+  const [license] = await minted(1);
+  if (license === undefined) throw new Error('nothing was minted');
+  const before = caches.license(license.hash);
+  // The first look-up has been sent: what it finds is from before the change.
+  await new Promise(setImmediate);
+  await database.pool.query('UPDATE licenses SET subscription_tier = 7 WHERE id = $1', [license.id]);
+  await caches.invalidateLicenses([license.hash]);
+  const after = await caches.license(license.hash);
+  expect(after?.subscriptionTier).toBe(7);
+  await before;
+  expect((await caches.license(license.hash))?.subscriptionTier).toBe(7);
+});
