@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
 import { failureOf, heartbeatMilliseconds } from './redis-connection.ts';
 import { StoreUnavailableError } from './store.ts';
 
 /** The epoch of a Redis server: a random value in a key without an expiry, written by whoever finds it missing. */
 export interface RedisEpoch {
   current(): string;
-  /** False until this very connection has read the epoch: a server that restarted is never used under the old one. */
+  /**
+   * False until this very connection has read the epoch: a server that restarted is never used under the old one. And
+   * false while the server refuses to be written to, as it then remembers no nonce.
+   */
   isKnown(): boolean;
   /** Writes another one, for every instance; it is not known until that is done. */
   renew(): void;
@@ -17,7 +20,7 @@ export interface RedisEpoch {
 
 /**
  * Reads the epoch whenever the connection comes up and once a second after; the latter notices a flush or
- * an eviction, and a connection gone silent.
+ * an eviction, a connection gone silent, and a server that takes no writes.
  * @param onBeat called after each reading that succeeded
  */
 export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promise<void>): RedisEpoch {
@@ -29,6 +32,7 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
 
   async function read(): Promise<void> {
     const asking = connection;
+    // Written though it is there already: a server that is full, cannot save or is a replica refuses that too.
     if (isOver) await redis.set(key, randomUUID());
     else await redis.set(key, randomUUID(), 'NX');
     const found = await redis.get(key);
@@ -41,12 +45,15 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
   }
 
   async function beat(): Promise<void> {
+    const asking = connection;
     try {
       await read();
-      await onBeat();
-    } catch {
-      // The connection's own events and time limits say what follows; the next beat asks again.
+    } catch (error) {
+      // Of other failures the connection's own events and time limits say what follows. The next beat asks again.
+      if (error instanceof ReplyError && asking === connection) known = false;
+      return;
     }
+    await onBeat().catch(() => undefined);
   }
 
   redis.on('ready', () => {

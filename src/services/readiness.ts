@@ -49,7 +49,8 @@ export function createReadiness(
       : {
           ready: false,
           detail:
-            'Redis does not answer. Sealed requests are refused, and each instance counts rate limits by itself.',
+            'Redis does not answer, or takes no writes. Sealed requests are refused, and each instance counts rate ' +
+            'limits by itself.',
         };
 
   return {

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
@@ -130,6 +131,28 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => {
       expect(store.epoch).not.toBe(before);
       expect(other.epoch).toBe(store.epoch);
     }, patient);
+  });
+});
+
+describe.skipIf(!hasRedisServer)('a Redis that answers and refuses to be written to', () => {
+  const refusals = [
+    ['as it is full', 'maxmemory', '1', '0'],
+    ['as it has lost its replicas', 'min-replicas-to-write', '1', '0'],
+  ] as const;
+
+  test.each(refusals)('%s, is not available until it takes writes again', async (_, name, refuse, take) => {
+    const { redis, store } = await ownStore();
+    const operator = new Redis(redis.url);
+    onTestFinished(() => operator.disconnect());
+    const before = store.epoch;
+    expect(store.isAvailable()).toBe(true);
+    await operator.config('SET', name, refuse);
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+    await expect(store.addOnce('key', 60)).rejects.toThrow(StoreUnavailableError);
+    await operator.config('SET', name, take);
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    expect(await store.addOnce('key', 60)).toBe(true);
+    expect(store.epoch, 'nothing was forgotten').toBe(before);
   });
 });
 
