@@ -288,6 +288,23 @@ describe('flush', () => {
     expect(batches()).toEqual([['a'], ['b']]);
   });
 
+  test('ends while entries keep coming, and leaves those to the next turn', async () => {
+    const { writer, add } = open({ delayMilliseconds: 200 });
+    let coming = 50;
+    writeBatch.mockImplementation(async () => {
+      if (coming === 0) return;
+      coming -= 1;
+      add(`later ${coming}`);
+      writer.seen(`license ${coming}`, '192.0.2.7');
+    });
+    add('first');
+    await writer.flush();
+    expect(batches()).toEqual([['first']]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(batches()).toEqual([['first'], ['later 49']]);
+    expect(addresses()[1]).toEqual({ 'license 49': '192.0.2.7' });
+  });
+
   test('by many at once writes every entry once', async () => {
     const { add, writer } = open();
     for (let turn = 0; turn < 20; turn++) {
