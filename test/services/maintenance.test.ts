@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { partitionOf } from '../../src/db/log-partition.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { maintain } from '../../src/services/maintenance.ts';
-import { startTestServer } from '../setup/server.ts';
+import { maintain, startMaintenance } from '../../src/services/maintenance.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
 test('entries past the retention are dropped, later ones stay, and the coming weeks have partitions', async () => {
@@ -52,29 +53,78 @@ test('an embedded database, which has no autovacuum, is vacuumed', async () => {
   }
 });
 
+/** An end user with a session that is over and one that is not. */
+async function seedSessions(server: TestServer): Promise<void> {
+  const { prisma } = server.deps.services.database;
+  const world = await createWorld(server);
+  const application = await world.createApplication();
+  await application.settings({ requireLicenseToRegister: false });
+  const answer = await world.client.post(`/api/v1/apps/${application.id}/users`, {
+    username: 'grace',
+    password: 'password 1',
+  });
+  expect(answer.status).toBe(201);
+  const { id: endUserId } = await prisma.endUser.findFirstOrThrow();
+  const session = (hours: number) => ({
+    id: newId(),
+    endUserId,
+    tokenHash: new Uint8Array(randomBytes(32)),
+    expiresAt: new Date(Date.now() + hours * 60 * 60 * 1000),
+  });
+  await prisma.endUserSession.createMany({ data: [session(-1), session(1)] });
+}
+
+/** Of each session that is left, whether it goes on. */
+async function sessionsGoOn(server: TestServer): Promise<boolean[]> {
+  const sessions = await server.deps.services.database.prisma.endUserSession.findMany();
+  return sessions.map(({ expiresAt }) => expiresAt > new Date());
+}
+
 test("end users' sessions that are over are deleted, and no others", async () => {
   const server = await startTestServer({ database: 'memory' });
   try {
     const { database } = server.deps.services;
-    const world = await createWorld(server);
-    const application = await world.createApplication();
-    await application.settings({ requireLicenseToRegister: false });
-    const answer = await world.client.post(`/api/v1/apps/${application.id}/users`, {
-      username: 'grace',
-      password: 'password 1',
-    });
-    expect(answer.status).toBe(201);
-    const { id: endUserId } = await database.prisma.endUser.findFirstOrThrow();
-    const session = (hours: number) => ({
-      id: newId(),
-      endUserId,
-      tokenHash: new Uint8Array(randomBytes(32)),
-      expiresAt: new Date(Date.now() + hours * 60 * 60 * 1000),
-    });
-    await database.prisma.endUserSession.createMany({ data: [session(-1), session(1)] });
+    await seedSessions(server);
     await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
-    const left = await database.prisma.endUserSession.findMany();
-    expect(left.map(({ expiresAt }) => expiresAt > new Date())).toEqual([true]);
+    expect(await sessionsGoOn(server)).toEqual([true]);
+  } finally {
+    await server.close();
+  }
+});
+
+test('the database is maintained soon after the start, for a service that never runs for long', async () => {
+  const server = await startTestServer({ database: 'memory' });
+  try {
+    const { database, clock, log } = server.deps.services;
+    await seedSessions(server);
+    const stop = startMaintenance({ database, clock, log, retentionDays: 90, firstAfterMilliseconds: 0 });
+    try {
+      await vi.waitFor(async () => expect(await sessionsGoOn(server)).toEqual([true]), { timeout: 20_000 });
+    } finally {
+      await stop();
+    }
+  } finally {
+    await server.close();
+  }
+});
+
+test('a step that fails is logged, and those behind it are done', async () => {
+  const server = await startTestServer({ database: 'memory' });
+  try {
+    const { database, log } = server.deps.services;
+    await seedSessions(server);
+    const later = Date.now() + 10 * 7 * 24 * 60 * 60 * 1000;
+    // A table that is in the way of a partition.
+    await database.pool.query(`CREATE TABLE ${partitionOf(later, 0).name} ()`);
+    await database.prisma.endUserSession.updateMany({
+      where: { expiresAt: { gt: new Date() } },
+      data: { expiresAt: new Date(later + 60 * 60 * 1000) },
+    });
+    await maintain({ database, clock: { now: () => later }, log, retentionDays: 90 });
+    expect(await sessionsGoOn(server)).toEqual([true]);
+    const errors = server.logLines.filter((line) => line.includes('the next maintenance tries again'));
+    expect(errors).toEqual([expect.stringContaining("Could not make the coming weeks' log partitions")]);
+    expect(errors[0]).toContain('already exists');
   } finally {
     await server.close();
   }
