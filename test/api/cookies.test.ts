@@ -115,6 +115,26 @@ describe('who is logged in', () => {
     expect((await newer.get('/api/v1/auth/me')).status).toBe(200);
   });
 
+  test('a cookie that a new password has ended stays so when the database goes back and the password changes again', async () => {
+    const { world } = await loggedIn();
+    const { developer } = server.deps.services.database.prisma;
+    const row = { where: { id: world.developer.id } };
+    const { sessionVersion, passwordHash } = await developer.findUniqueOrThrow(row);
+    const { password } = world.developer;
+    const change = async (client: ApiClient) => {
+      const answer = await client.patch('/api/v1/account/profile', { password, newPassword: `${password}!` });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return client.with({ cookie: cookieOf(answer) ?? '' });
+    };
+    const later = await change(world.client);
+    // As a backup from before is restored.
+    await developer.update({ ...row, data: { sessionVersion, passwordHash } });
+    expectFailure(await later.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+    const newest = await change(world.client);
+    expect((await newest.get('/api/v1/auth/me')).status).toBe(200);
+    expectFailure(await later.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+  });
+
   test('the cookie is used when a bearer key comes with it', async () => {
     const { world } = await loggedIn();
     const other = await createWorld(server);

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
 import { hashPassword } from '../../crypto/password.ts';
@@ -63,7 +64,13 @@ async function changes({ name, email: address, newPassword }: Profile): Promise<
     ...(address !== undefined && { email: address, emailNormalized: address.toLowerCase() }),
     ...(newPassword !== undefined && {
       passwordHash: await hashPassword(newPassword),
-      sessionVersion: { increment: 1 },
+      sessionVersion: newSessionVersion(),
     }),
   };
 }
+
+/**
+ * A number that no older cookie has: not even one of after the backup that the database was restored from, whose number
+ * a count would come to again.
+ */
+const newSessionVersion = (): number => randomInt(1, 2 ** 31);
