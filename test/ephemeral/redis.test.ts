@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
@@ -156,6 +159,47 @@ describe.skipIf(!hasRedisServer)('a Redis that answers and refuses to be written
   });
 });
 
+describe.skipIf(!hasRedisServer)('a Redis that was started again from an older dump', () => {
+  const key = 'a nonce of after the dump';
+
+  test('has an epoch that is new, and the same on every instance', async () => {
+    const redis = await OwnRedis.start('--dir', temporaryDirectory());
+    const stores = [await open(redis.url), await open(redis.url)] as const;
+    const before = stores[0].epoch;
+    const operator = new Redis(redis.url);
+    await operator.save();
+    operator.disconnect();
+    expect(await stores[0].addOnce(key, 60)).toBe(true);
+    await redis.kill();
+    await vi.waitFor(() => expect(stores.some((store) => store.isAvailable())).toBe(false), patient);
+    await redis.start();
+    for (const store of stores) {
+      await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+      expect(store.epoch).not.toBe(before);
+    }
+    expect(await stores[0].addOnce(key, 60), 'the dump is older').toBe(true);
+    expect(stores[0].epoch).toBe(stores[1].epoch);
+    expect((await open(redis.url)).epoch, 'and stays while this server runs').toBe(stores[0].epoch);
+  });
+
+  test('keeps its epoch where INFO is not allowed', async () => {
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => warnings.mockRestore());
+    const user = '--user default on nopass ~* &* +@all -info'.split(' ');
+    const redis = await OwnRedis.start('--dir', temporaryDirectory(), ...user);
+    const store = await open(redis.url);
+    const before = store.epoch;
+    const operator = new Redis(redis.url);
+    await operator.save();
+    operator.disconnect();
+    await redis.kill();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+    await redis.start();
+    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+    expect(store.epoch).toBe(before);
+  });
+});
+
 describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
   test('the replay guard refuses, and admits again after it came back', async () => {
     const { redis, store } = await ownStore();
@@ -310,6 +354,12 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
 });
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-redis-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
 
 async function open(url: string): Promise<EphemeralStore> {
   const store = await createRedisStore({ url });

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { noLimits } from '../api/support.ts';
 import { deferred, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
@@ -39,6 +43,44 @@ test.skipIf(!hasRedisServer)(
       const { status, body } = await replay;
       expect({ status, body }).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
       slow.mockRestore();
+    } finally {
+      await server.close();
+    }
+  },
+  60_000,
+);
+
+test.skipIf(!hasRedisServer)(
+  'an envelope that Redis has forgotten, as it was started again from an older dump, is not answered again',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'latchkey-redis-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const redis = await OwnRedis.start('--dir', directory);
+    const server = await startTestServer({ database: 'memory', env: { ...noLimits, REDIS_URL: redis.url } });
+    try {
+      const application = await (await createWorld(server)).createApplication();
+      const { licenseKey } = await application.mintOne();
+      const session = await openSession(server, application);
+      const operator = new Redis(redis.url);
+      await operator.save();
+      operator.disconnect();
+      const envelope = session.seal(session.inner({ licenseKey }));
+      const first = await session.client.post(validatePath, envelope);
+      expect(session.open(first)).toMatchObject({ code: 'OK' });
+      await redis.kill();
+      await redis.start();
+      const again = await vi.waitFor(
+        async () => {
+          const answer = await session.client.post(validatePath, envelope);
+          expect(answer.status).not.toBe(503);
+          return answer;
+        },
+        { timeout: 20_000, interval: 20 },
+      );
+      expect(again).toMatchObject({ status: 401, body: { code: 'SESSION_EXPIRED' } });
+      const next = await openSession(server, application);
+      const fresh = await next.client.post(validatePath, next.seal(next.inner({ licenseKey })));
+      expect(next.open(fresh)).toMatchObject({ code: 'OK' });
     } finally {
       await server.close();
     }
