@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 /** Argon2id (the library's default algorithm) at the cost that OWASP recommends: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -13,6 +13,9 @@ const atOnce = Math.min(3, Math.max(1, availableParallelism() - 1));
 /** How many may wait: some seconds' work, which a flood of logins from many addresses would be without end. */
 const mostWaiting = 64;
 const inTurn = pLimit(atOnce);
+/** Of one developer who makes many accounts, so many stand in the queue that customers' logins stand in. */
+const atOnceForOne = 2;
+const turnsOf = new Map<string, LimitFunction>();
 
 /** So many passwords wait to be hashed that another one would wait for seconds. Trying again later may help. */
 export class PasswordsBusyError extends Error {
@@ -31,6 +34,23 @@ let decoy: Promise<string> | undefined;
  * @throws {PasswordsBusyError}
  */
 export const hashPassword = (password: string): Promise<string> => whenFree(() => hash(password, cost));
+
+/**
+ * The same for an account that a developer makes. Whoever makes a thousand of them waits for himself, and a customer of
+ * another vendor who logs in meanwhile does not.
+ * @throws {PasswordsBusyError} when too many of his own wait, or of all
+ */
+export async function hashPasswordFor(developerId: string, password: string): Promise<string> {
+  const turn = turnsOf.get(developerId) ?? pLimit(atOnceForOne);
+  if (turn.pendingCount >= mostWaiting) throw new PasswordsBusyError();
+  turnsOf.set(developerId, turn);
+  const hashed = turn(() => hashPassword(password));
+  const forget = (): void => {
+    // This one may still be counted. Where it was another, that one is done beside those to come.
+    if (turn.activeCount + turn.pendingCount <= 1) turnsOf.delete(developerId);
+  };
+  return hashed.finally(forget);
+}
 
 /**
  * True when the password fits the hash. Without a hash it does the same work and answers false, so that response

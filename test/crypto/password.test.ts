@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { hashPassword, PasswordsBusyError, verifyPassword } from '../../src/crypto/password.ts';
+import {
+  hashPassword,
+  hashPasswordFor,
+  PasswordsBusyError,
+  verifyPassword,
+} from '../../src/crypto/password.ts';
 
 const { verify, running } = vi.hoisted(() => ({
   verify: vi.fn<(hashed: string, password: string) => void>(),
@@ -87,5 +92,23 @@ describe('passwords that come all at once', () => {
     const hash = await hashPassword('correct horse');
     await Promise.allSettled(Array.from({ length: 150 }, () => verifyPassword(hash, 'wrong')));
     expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+  });
+
+  test('for one developer leave the queue to others, and are bounded themselves', async () => {
+    const hash = await hashPassword('correct horse');
+    let made = 0;
+    const many = Array.from({ length: 70 }, () =>
+      hashPasswordFor('one developer', 'correct horse').then(() => {
+        made += 1;
+      }),
+    );
+    const outcomes = Promise.allSettled(many);
+    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+    expect(made).toBeLessThan(10);
+    const refused = (await outcomes).filter(
+      (outcome) => outcome.status === 'rejected' && outcome.reason instanceof PasswordsBusyError,
+    );
+    expect([made, refused.length]).toEqual([66, 4]);
+    expect(await hashPasswordFor('one developer', 'correct horse')).toMatch(/^\$argon2id\$/);
   });
 });

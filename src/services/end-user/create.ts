@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hashPassword } from '../../crypto/password.ts';
+import { hashPasswordFor } from '../../crypto/password.ts';
 import type { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -45,7 +45,7 @@ export async function createEndUser({
   if (user.licenseKey === undefined && application.requireLicenseToRegister) {
     throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
   }
-  const passwordHash = await hashPassword(user.password);
+  const passwordHash = await hashPasswordFor(developerId, user.password);
   const created = await developerTransaction(ctx, developerId, async (transaction, touched) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
     const license = await takeLicense(ctx, transaction, touched, application, user.licenseKey);
