@@ -22,6 +22,8 @@ export interface Database {
   readonly pool: pg.Pool;
   /** Whether it answered a moment ago: a heartbeat asks a server, so that asking here costs nothing. */
   isAvailable(): boolean;
+  /** Whether it answers and takes no writes, as a primary that was demoted: known as cheaply. */
+  isReadOnly(): boolean;
   /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
   readonly errors: Tally;
   /** Waits for running queries, then lets go of everything. */
@@ -42,6 +44,7 @@ export interface DatabaseOptions {
 interface Connections {
   readonly pool: pg.Pool;
   isAvailable(): boolean;
+  isReadOnly(): boolean;
   close(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ interface Connections {
 export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
   const { log } = options;
   const migrations = await readMigrations();
-  const { pool, isAvailable, close } = await connect(address, options, migrations);
+  const { pool, isAvailable, isReadOnly, close } = await connect(address, options, migrations);
   const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
@@ -68,6 +71,7 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
     prisma,
     pool,
     isAvailable,
+    isReadOnly,
     errors,
     close: async () => {
       await prisma.$disconnect();
@@ -94,5 +98,5 @@ async function connect(
       onFatal?.(error);
     },
   });
-  return { ...embedded, isAvailable: () => isAlive };
+  return { ...embedded, isAvailable: () => isAlive, isReadOnly: () => false };
 }

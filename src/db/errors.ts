@@ -26,10 +26,12 @@ export function isRecordNotFound(error: unknown): boolean {
 
 /**
  * Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away, that has no
- * room left on its disk or in its memory (53), or where others hold what is needed for too long (55P03, 25P03).
+ * room left on its disk or in its memory (53), that takes no writes, as a primary that was demoted (25006), that was told
+ * to give a statement up, as by an operator's statement_timeout (57014), or where others hold what is needed for too long
+ * (55P03, 25P03).
  */
 const unavailableCode =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|08...|53[0-3]00|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|57014|08...|53[0-3]00|25006|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
 
 /** What the adapter says of a failure: PostgreSQL's own code where it sent one, and the adapter's word for the kind. */
 const adapterCause = z.object({ originalCode: z.string().optional(), kind: z.string().optional() });
@@ -62,7 +64,7 @@ const codesOf = (error: Error): string[] => {
   ];
 };
 
-/** True when the database cannot be reached or does not answer in time: trying again later may help. */
+/** True when the database cannot be reached or written to, or does not answer in time: trying again later may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;

@@ -16,11 +16,14 @@ export interface HeartbeatOptions {
   /** Called when a server that was there is not. */
   onAway(reason: string): void;
   onBack(): void;
+  /** Called when a server that took writes takes none, as one that was demoted to a replica, and when it does again. */
+  onReadOnly(isReadOnly: boolean): void;
 }
 
 /**
- * Asks a server four times a second, over a connection apart from those that work, whether it is there. A statement
- * that takes long is thus told from a server that has fallen silent: no limit of time for statements does that.
+ * Asks a server four times a second, over a connection apart from those that work, whether it is there, and takes
+ * writes. A statement that takes long is thus told from a server that has fallen silent: no limit of time for statements
+ * does that.
  * @returns stops it
  */
 export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
@@ -28,6 +31,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
   const ending = new AbortController();
   let client: pg.Client | null = null;
   let isAway = false;
+  let isReadOnly = false;
 
   async function connect(): Promise<pg.Client> {
     const made = new pg.Client({
@@ -43,7 +47,12 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
 
   async function ask(): Promise<void> {
     client ??= await connect();
-    await client.query('SELECT 1');
+    const { rows } = await client.query(
+      `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+    );
+    const was = isReadOnly;
+    isReadOnly = rows[0]?.isReadOnly === true;
+    if (isReadOnly !== was) options.onReadOnly(isReadOnly);
   }
 
   function hangUp(): void {

@@ -21,6 +21,8 @@ export interface ServerConnections {
   readonly pool: pg.Pool;
   /** Whether the server answered its last heartbeat. */
   isAvailable(): boolean;
+  /** Whether the last heartbeat that was answered found that it takes no writes. */
+  isReadOnly(): boolean;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
     throw error instanceof DatabaseStartError ? error : explain(error, url);
   }
   let isAway = false;
+  let isReadOnly = false;
   const stopHeartbeat = startHeartbeat({
     url,
     onAway: (reason) => {
@@ -53,10 +56,19 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
       log.info('PostgreSQL is back');
       sockets.admit();
     },
+    onReadOnly: (now) => {
+      isReadOnly = now;
+      if (now)
+        log.warn(
+          'PostgreSQL takes no writes (transaction_read_only is on): what changes something is refused',
+        );
+      else log.info('PostgreSQL takes writes again');
+    },
   });
   return {
     pool,
     isAvailable: () => !isAway,
+    isReadOnly: () => isReadOnly,
     close: async () => {
       await pool.end();
       await stopHeartbeat();

@@ -29,15 +29,22 @@ export interface Readiness {
   drain(): void;
 }
 
+const writable: Part = { ready: true, detail: 'The database answers.' };
+const readOnly: Part = {
+  ready: false,
+  detail:
+    'The database takes no writes. Licenses that are in use are still validated; what changes something is refused.',
+};
+
 export function createReadiness(
-  database: Pick<Database, 'isAvailable'>,
+  database: Pick<Database, 'isAvailable' | 'isReadOnly'>,
   store: Pick<EphemeralStore, 'shared' | 'isAvailable'>,
   watch: Pick<DatabaseWatch, 'mayServe'>,
 ): Readiness {
   let draining = false;
 
   const databasePart = (): Part => {
-    if (database.isAvailable()) return { ready: true, detail: 'The database answers.' };
+    if (database.isAvailable()) return database.isReadOnly() ? readOnly : writable;
     const detail = watch.mayServe
       ? 'The database does not answer. Licenses that are cached are still validated; all else is refused.'
       : 'The database does not answer. Requests are refused.';

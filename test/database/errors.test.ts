@@ -31,8 +31,8 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
       (error: unknown) => error,
     );
 
-  // 53100 is a full disk.
-  test.each(['40P01', '40001', '57P01', '53100'])(
+  // 53100 is a full disk, 25006 a server that takes no writes, 57014 a statement that was given up.
+  test.each(['40P01', '40001', '57P01', '53100', '25006', '57014'])(
     '%s is a reason to try again later, also inside Prisma',
     async (code) => {
       expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
