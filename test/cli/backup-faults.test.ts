@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { serverUrl, silent } from '../setup/database.ts';
@@ -27,15 +28,34 @@ describe.skipIf(serverUrl === null)('a process that', () => {
 
   test('has no room left for a backup says so, and leaves nothing', async () => {
     const target = join(await freshDirectory(), 'b.backup');
-    const run = await startCommand(['backup', target], { DATABASE_URL: source }, 128).ended;
+    const run = await startCommand(['backup', target], { DATABASE_URL: source }, { limit: 128 }).ended;
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/EFBIG.*larger than this process may write/s);
     expect(await readdir(join(target, '..'))).toEqual([]);
   });
 
+  test('has no room left for the last of a backup on standard output says so', async () => {
+    const output = join(await freshDirectory(), 'c.backup');
+    // All chunks but the last fit, and of that one all but less than two blocks.
+    const limit = Math.floor(((await stat(file)).size - 64) / 512);
+    const run = await startCommand(['backup', '-'], { DATABASE_URL: source }, { limit, output }).ended;
+    expect(run.stderr).toMatch(/EFBIG.*larger than this process may write/s);
+    expect(run.stderr).not.toMatch(/Backed up/);
+    expect(run.code).toBe(1);
+  });
+
+  test('has room for a backup on standard output writes all of it', async () => {
+    const output = join(await freshDirectory(), 'd.backup');
+    const run = await startCommand(['backup', '-'], { DATABASE_URL: source }, { output }).ended;
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(gunzipSync(await readFile(output)).toString('utf8')).toMatch(
+      /\n{"rows":40003,"sha256":"[0-9a-f]+"}\n$/,
+    );
+  });
+
   test('has no room left for an embedded database says so, and can restore when it has', async () => {
     const env = { DATA_DIR: join(await freshDirectory(), 'data') };
-    const run = await startCommand(['restore', file], env, 2_048).ended;
+    const run = await startCommand(['restore', file], env, { limit: 2_048 }).ended;
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/EFBIG/);
     await succeed(['restore', file], env);

@@ -10,16 +10,22 @@ export interface CommandProcess {
   readonly ended: Promise<Omit<CommandRun, 'code'> & { readonly code: number | null }>;
 }
 
-/** @param limit of the files that it may write, in the blocks of `ulimit -f`, of 512 bytes */
+export interface ProcessOptions {
+  /** Of the files that it may write, in the blocks of `ulimit -f`, of 512 bytes. */
+  readonly limit?: number | 'unlimited';
+  /** A file that takes its standard output, as `>` has it. */
+  readonly output?: string;
+}
+
 export function startCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-  limit: number | 'unlimited' = 'unlimited',
+  { limit = 'unlimited', output }: ProcessOptions = {},
 ): CommandProcess {
-  const script = `ulimit -f ${limit} && exec "$@"`;
+  const script = `ulimit -f ${limit} && exec "$@"${output === undefined ? '' : ' > "$OUTPUT"'}`;
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, 'dist/cli/main.js', ...words], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, OUTPUT: output, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

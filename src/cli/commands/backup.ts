@@ -9,6 +9,7 @@ import { version } from '../../lib/version.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
 import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
 import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
+import { wholeOutput } from '../backup/standard-output.ts';
 import { checkTarget, writeWhole } from '../backup/whole-file.ts';
 import { backupBytes } from '../backup/write.ts';
 import { type Connections, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
@@ -74,11 +75,11 @@ async function backUp(
   };
   const { signal, stdout } = terminal;
   const progress = startProgress(terminal, { title: 'Backing up', total: rowsIn(header), unit: 'rows' });
-  const write = (stream: Writable, end: boolean): Promise<void> =>
-    pipeline(backupBytes(client, header, progress.advance), createGzip(), stream, { signal, end });
+  const write = (stream: Writable): Promise<void> =>
+    pipeline(backupBytes(client, header, progress.advance), createGzip(), stream, { signal });
   try {
-    if (file === '-') await write(stdout, false);
-    else await writeWhole(file, (stream) => write(stream, true));
+    if (file === '-') await write(wholeOutput(stdout));
+    else await writeWhole(file, write);
   } finally {
     progress.end();
   }
