@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { waitForLocks } from './pool.ts';
+import { untilStopped } from './until-stopped.ts';
 
 /** Advisory lock of the one instance that builds these indexes. */
 const advisoryLock = 72707374;
@@ -14,21 +15,24 @@ export interface WantedIndex {
 export interface IndexBuilding<Wanted extends { readonly name: string }> {
   /** Advisory lock of the one instance that builds. */
   readonly advisoryLock: number;
+  /** Breaks the building off; undefined: nothing does. */
+  readonly stop: AbortSignal | undefined;
   missing(client: pg.Pool | pg.ClientBase): Promise<readonly Wanted[]>;
   build(client: pg.PoolClient, index: Wanted): Promise<void>;
 }
 
 /**
- * Builds what is missing, one after another, on one connection that waits for locks as long as it takes. Several
- * instances may call it at once: one works.
+ * Builds what is missing, one after another, on one connection that waits for locks as long as it takes, or until it is
+ * to stop. Several instances may call it at once: one works.
  * @returns the names of the indexes that were built
+ * @throws {Error} when it was stopped within an index
  */
 export async function buildMissing<Wanted extends { readonly name: string }>(
   pool: pg.Pool,
-  { advisoryLock, missing, build }: IndexBuilding<Wanted>,
+  { advisoryLock, stop = new AbortController().signal, missing, build }: IndexBuilding<Wanted>,
 ): Promise<string[]> {
   const built: string[] = [];
-  if ((await missing(pool)).length === 0) return built;
+  if (stop.aborted || (await missing(pool)).length === 0) return built;
   const client = await pool.connect();
   try {
     // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
@@ -37,10 +41,13 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
     );
     if (locked.rows[0]?.locked !== true) return built;
     await client.query(waitForLocks);
-    for (const index of await missing(client)) {
-      await build(client, index);
-      built.push(index.name);
-    }
+    await untilStopped(pool, client, stop, async () => {
+      for (const index of await missing(client)) {
+        if (stop.aborted) return;
+        await build(client, index);
+        built.push(index.name);
+      }
+    });
     await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
   } finally {
     // Closed, not reused: the setting is its session's, and so is the lock when something failed.
@@ -54,9 +61,14 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
  * transaction. Several instances may call it at once: one works. What a stopped process left half built is built anew.
  * @returns the names of the indexes that were built
  */
-export const buildIndexes = (pool: pg.Pool, wanted: readonly WantedIndex[]): Promise<string[]> =>
+export const buildIndexes = (
+  pool: pg.Pool,
+  wanted: readonly WantedIndex[],
+  stop?: AbortSignal,
+): Promise<string[]> =>
   buildMissing(pool, {
     advisoryLock,
+    stop,
     missing: (client) => missing(client, wanted),
     build: async (client, { name, table, definition }) => {
       await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);

@@ -18,9 +18,10 @@ interface MissingIndex {
  * may call it at once: one works. What a stopped process left half built is built anew.
  * @returns the names of the indexes that were built
  */
-export const buildLogIndexes = (pool: pg.Pool): Promise<string[]> =>
+export const buildLogIndexes = (pool: pg.Pool, stop?: AbortSignal): Promise<string[]> =>
   buildMissing(pool, {
     advisoryLock,
+    stop,
     missing,
     build: async (client, { partition, parentIndex, name, definition }) => {
       const index = client.escapeIdentifier(name);

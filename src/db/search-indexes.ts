@@ -30,7 +30,7 @@ const searchIndexes: readonly WantedIndex[] = Object.entries(searchedText).map((
  * find the same and read more. Call it at start, and do not wait for it.
  * @returns the names of the indexes that were built
  */
-export async function buildSearchIndexes(pool: pg.Pool, log: Logger): Promise<string[]> {
+export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: AbortSignal): Promise<string[]> {
   for (const extension of ['pg_trgm', 'btree_gin']) {
     try {
       await ensureExtension(pool, extension);
@@ -43,7 +43,7 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger): Promise<st
       return [];
     }
   }
-  return buildIndexes(pool, searchIndexes);
+  return buildIndexes(pool, searchIndexes, stop);
 }
 
 /** Sorts in what waits, which each search would look through. Call it every minute or so. */

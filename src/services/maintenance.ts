@@ -22,18 +22,20 @@ export interface MaintenanceOptions {
 }
 
 /** Those that a migration leaves to the time after the start, so that nobody waits for them. */
-async function buildMissingIndexes({ database, log }: MaintenanceOptions): Promise<void> {
+async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: AbortSignal): Promise<void> {
   const builders = [
-    () => buildLogIndexes(database.pool),
-    () => buildIndexes(database.pool, listIndexes),
-    () => buildSearchIndexes(database.pool, log),
+    () => buildLogIndexes(database.pool, stop),
+    () => buildIndexes(database.pool, listIndexes, stop),
+    () => buildSearchIndexes(database.pool, log, stop),
   ];
   for (const build of builders) {
+    if (stop.aborted) return;
     try {
       const built = await build();
       if (built.length > 0) log.info({ built }, 'Built indexes');
     } catch (error) {
-      log.error({ err: error }, 'Indexes could not be built; the next start tries again');
+      if (stop.aborted) log.info('Stopped within the building of an index; the next start builds it');
+      else log.error({ err: error }, 'Indexes could not be built; the next start tries again');
     }
   }
 }
@@ -99,10 +101,11 @@ async function tidy(database: Database): Promise<void> {
  * minute, and gathers what searches of the log are to find every few seconds. It renews an embedded database's
  * statistics every minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it:
  * partitions are weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
- * @returns stops it, after the turn under way
+ * @returns stops it, after the turn under way; the building of an index is broken off
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
-  const building = buildMissingIndexes(options);
+  const stopBuilding = new AbortController();
+  const building = buildMissingIndexes(options, stopBuilding.signal);
   const stopMaintaining = startMaintaining(options, building);
   let folding: Promise<unknown> = Promise.resolve();
   const counting = setInterval(() => {
@@ -114,6 +117,7 @@ export function startMaintenance(options: MaintenanceOptions): () => Promise<voi
   const stopGathering = startGathering(options);
   return async () => {
     clearInterval(counting);
+    stopBuilding.abort();
     await Promise.all([building, stopMaintaining(), folding, stopGathering()]);
   };
 }
