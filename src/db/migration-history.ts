@@ -22,6 +22,9 @@ export interface Applied {
   readonly finished_at: Date | null;
 }
 
+/** By name, as migrations apply: by the time at which they did, a clock that was set back would change it. */
+export const migrationOrder = 'migration_name COLLATE "C"';
+
 /** What the database says has been applied to it, in order; makes the table when there is none. */
 export async function readHistory(client: pg.ClientBase): Promise<Applied[]> {
   const found = await client.query<{ history: string | null }>(
@@ -30,7 +33,7 @@ export async function readHistory(client: pg.ClientBase): Promise<Applied[]> {
   if (found.rows[0]?.history === null) await client.query(createHistory);
   const history = await client.query<Applied>(
     `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
-     WHERE rolled_back_at IS NULL ORDER BY started_at`,
+     WHERE rolled_back_at IS NULL ORDER BY ${migrationOrder}`,
   );
   return history.rows;
 }

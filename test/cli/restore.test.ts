@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
@@ -68,6 +70,15 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
   const end = (bytes: Buffer): number => bytes.length;
   const repacked = (change: (text: string) => string): Buffer =>
     gzipSync(change(gunzipSync(backup).toString('utf8')));
+
+  /** Whole to a reader: with the sum of its bytes. */
+  const resealed = (change: (text: string) => string): Buffer => {
+    const lines = change(gunzipSync(backup).toString('utf8')).split('\n').slice(0, -2);
+    const sha256 = createHash('sha256')
+      .update(`${lines.join('\n')}\n`)
+      .digest('hex');
+    return gzipSync(`${[...lines, JSON.stringify({ rows: lines.length - 1, sha256 })].join('\n')}\n`);
+  };
 
   test.each<[string, () => Buffer | string, RegExp]>([
     ['truncated', () => backup.subarray(0, end(backup) / 2), /not a whole backup: its end is missing/],
@@ -159,6 +170,34 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(await running).toMatchObject({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
     expect(await query(url, 'SELECT count(*) FROM developers')).toEqual([{ count: '0' }]);
     await succeed(['restore', file], { DATABASE_URL: url });
+  });
+
+  test('of a database that was upgraded while its clock was behind can be restored', async () => {
+    const source = await freshServerDatabase();
+    await succeed(['migrate'], { DATABASE_URL: source });
+    const name = `(SELECT max(migration_name) FROM _prisma_migrations)`;
+    await query(
+      source,
+      `UPDATE _prisma_migrations SET started_at = '2020-01-01' WHERE migration_name = ${name}`,
+    );
+    const file = join(await freshDirectory(), 'a.backup');
+    await succeed(['backup', file], { DATABASE_URL: source });
+    await succeed(['restore', file], { DATABASE_URL: await freshServerDatabase() });
+
+    const listed = gunzipSync(await readFile(file))
+      .toString('utf8')
+      .split('\n', 1)[0];
+    const { migrations } = z
+      .object({ migrations: z.array(z.object({ name: z.string() })) })
+      .parse(JSON.parse(listed ?? ''));
+    expect(migrations.map((each) => each.name)).toEqual(migrations.map((each) => each.name).toSorted());
+  });
+
+  test('that lists its migrations in another order, as by such a clock, can be restored', async () => {
+    const lastFirst = (text: string) =>
+      text.replace(/"migrations":\[(.*?),({[^{}]*})\],"tables"/, '"migrations":[$2,$1],"tables"');
+    const file = await written(resealed(lastFirst));
+    await succeed(['restore', file], { DATABASE_URL: await freshServerDatabase() });
   });
 
   test('of an earlier version is brought up to date', async () => {

@@ -27,7 +27,7 @@ export const headerSchema = z.strictObject({
   /** When the snapshot was taken. */
   createdAt: z.iso.datetime(),
   source: z.enum(['embedded', 'server']),
-  /** What had been applied to the database, in order. */
+  /** What had been applied to the database; in order, save where an earlier version went by a clock. */
   migrations: z
     .array(z.strictObject({ name: z.string(), checksum: z.string().regex(/^[0-9a-f]{64}$/) }))
     .min(1),

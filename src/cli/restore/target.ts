@@ -9,13 +9,14 @@ import { CommandError } from '../failure.ts';
 import { readAppliedMigrations } from '../history.ts';
 
 /**
- * The migrations of this version that had been applied where the backup was made.
+ * The migrations of this version that had been applied where the backup was made, in the order in which they apply: a
+ * backup may list them by a clock that was behind.
  * @throws {CommandError} when this version does not know all of them
  */
 export function migrationsOf(header: BackupHeader, migrations: readonly Migration[]): Migration[] {
-  return header.migrations.map(({ name, checksum }) => {
+  for (const { name, checksum } of header.migrations) {
     const ours = migrations.find((migration) => migration.name === name);
-    if (ours?.checksum === checksum) return ours;
+    if (ours?.checksum === checksum) continue;
     throw new CommandError(
       ours === undefined
         ? `The backup was made by Latchkey ${header.service}, whose database has the migration "${name}", which this ` +
@@ -23,7 +24,9 @@ export function migrationsOf(header: BackupHeader, migrations: readonly Migratio
         : `The backup's database had the migration "${name}" with other contents than this version has. Restore it ` +
             `with the version that made it, ${header.service}.`,
     );
-  });
+  }
+  const had = new Set(header.migrations.map(({ name }) => name));
+  return migrations.filter(({ name }) => had.has(name));
 }
 
 /**
