@@ -22,10 +22,13 @@ const advice: ReadonlyMap<string, string> = new Map([
   ['EPIPE', 'The program that reads the output has ended before all of it was written.'],
 ]);
 
+/** What a terminal would carry out: a failure may quote a file or a server. */
+const controls = /(?![\n\t])\p{Cc}/gu;
+
 /** What failed, in one paragraph without a stack; every error of ours is written for the operator. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const message = error.message === '' ? error.name : error.message;
+  const message = (error.message === '' ? error.name : error.message).replace(controls, '\u{fffd}');
   const help = 'code' in error && typeof error.code === 'string' ? advice.get(error.code) : undefined;
   return help === undefined ? message : `${message}. ${help}`;
 }

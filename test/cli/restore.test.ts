@@ -111,6 +111,41 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
       () => repacked((text) => text.replace(/"checksum":"..../, '"checksum":"0000')),
       /with other contents than this version has/,
     ],
+    [
+      'of a newer format that names its maker in codes for the terminal',
+      () => repacked((text) => text.replace(/"version":1,"service":"/, '"version":2,"service":"\\u001b[2J')),
+      /is no backup of Latchkey/,
+    ],
+    [
+      'with codes for the terminal in the name of a migration',
+      () => repacked((text) => text.replace(/"2026[^"]*_create_bans"/, '"\\u001b[2J"')),
+      /its first line is not as it was written/,
+    ],
+    [
+      'with rows for a table that is not ours',
+      () => resealed((text) => text.replace('"name":"developers"', '"name":"pg_authid"')),
+      /rows for the table pg_authid where none of Latchkey's backups has them/,
+    ],
+    [
+      'with rows for a table that counts others',
+      () => resealed((text) => text.replace('"name":"bans"', '"name":"license_counts"')),
+      /rows for the table license_counts where/,
+    ],
+    [
+      'with a table twice',
+      () => resealed((text) => text.replace('"name":"api_keys"', '"name":"developers"')),
+      /rows for the table developers where/,
+    ],
+    [
+      'with tables in another order',
+      () =>
+        resealed((text) =>
+          text.replace(/"name":"(end_users|end_user_sessions)"/g, (_, name) =>
+            name === 'end_users' ? '"name":"end_user_sessions"' : '"name":"end_users"',
+          ),
+        ),
+      /rows for the table end_users where/,
+    ],
     ['that is none', () => 'not even gzip', /is no backup of Latchkey/],
     ['that is another file', () => gzipSync('{"format":"other"}\n'), /is no backup of Latchkey/],
     ['that is empty', () => gzipSync(''), /it is empty/],
@@ -118,10 +153,19 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     const url = await freshServerDatabase();
     const run = await runCommand(['restore', await written(bytes())], { DATABASE_URL: url });
     expect(run.stderr).toMatch(reason);
+    expect(run.stderr).not.toContain('\x1b');
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(
       await query(url, `SELECT FROM pg_class WHERE relname IN ('developers', '_prisma_migrations')`),
     ).toEqual([]);
+  });
+
+  test('of which the server quotes codes for the terminal is refused without them', async () => {
+    const file = await written(resealed((text) => text.replace('{"id":"01a1', '{"id":"\\u001b[2J')));
+    const run = await runCommand(['restore', file], { DATABASE_URL: await freshServerDatabase() });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/type uuid: "\ufffd\[2J/);
+    expect(run.stderr).not.toContain('\x1b');
   });
 
   test('is not restored under another master secret', async () => {

@@ -6,6 +6,9 @@ export const formatVersion = 1;
 
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 
+/** Told to people, at a terminal that would carry out what is no letter. */
+const printable = z.string().regex(/^[\x20-\x7e]{1,255}$/);
+
 const table = z.strictObject({
   name: identifier,
   columns: z.array(identifier).min(1),
@@ -18,7 +21,7 @@ export const anyHeader = z.looseObject({
   format: z.literal(formatName),
   version: z.number().int().positive(),
   /** Version of Latchkey that made it. */
-  service: z.string(),
+  service: printable,
 });
 
 export const headerSchema = z.strictObject({
@@ -29,7 +32,7 @@ export const headerSchema = z.strictObject({
   source: z.enum(['embedded', 'server']),
   /** What had been applied to the database; in order, save where an earlier version went by a clock. */
   migrations: z
-    .array(z.strictObject({ name: z.string(), checksum: z.string().regex(/^[0-9a-f]{64}$/) }))
+    .array(z.strictObject({ name: printable, checksum: z.string().regex(/^[0-9a-f]{64}$/) }))
     .min(1),
   tables: z.array(table),
 });

@@ -11,7 +11,7 @@ import { type Connections, commandLog, connect, describeAddress } from '../datab
 import { print, startProgress } from '../progress.ts';
 import { insertBackup } from '../restore/insert.ts';
 import { type Inspection, inspectBackup } from '../restore/inspect.ts';
-import { migrationsOf, refuseIfServed, refuseUnlessEmpty } from '../restore/target.ts';
+import { migrationsOf, refuseIfServed, refuseOtherTables, refuseUnlessEmpty } from '../restore/target.ts';
 import { say, type Terminal } from '../terminal.ts';
 
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
@@ -61,6 +61,7 @@ async function inspect(
   const backup = await openBackup(file, terminal.signal);
   const { header } = backup;
   const had = migrationsOf(header, migrations);
+  refuseOtherTables(header);
   const progress = startProgress(terminal, { title: 'Checking', total: rowsIn(header), unit: 'rows' });
   try {
     return { header, had, inspection: await inspectBackup(backup, keyring, progress.advance) };
@@ -95,6 +96,7 @@ async function restore(
     if (kind === 'server') await refuseIfServed(client, where);
     await refuseUnlessEmpty(client, had, where);
     const backup = await openBackup(file, terminal.signal);
+    refuseOtherTables(backup.header);
     const progress = startProgress(terminal, {
       title: 'Restoring',
       total: rowsIn(backup.header),

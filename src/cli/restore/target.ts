@@ -30,6 +30,26 @@ export function migrationsOf(header: BackupHeader, migrations: readonly Migratio
 }
 
 /**
+ * Sees that a backup fills tables of ours alone, each once, and parents before those who refer to them: else whoever
+ * writes one could name any table that this user may write to.
+ * @throws {CommandError}
+ */
+export function refuseOtherTables({ tables }: BackupHeader): void {
+  const ours: readonly string[] = dataTables;
+  let before = -1;
+  for (const { name } of tables) {
+    const place = ours.indexOf(name);
+    if (place <= before) {
+      throw new CommandError(
+        `The backup has rows for the table ${name} where none of Latchkey's backups has them. Nothing has been ` +
+          'restored: use another one.',
+      );
+    }
+    before = place;
+  }
+}
+
+/**
  * Sees that a database can be restored into: nothing has been stored in it, and it has no migrations, or just these.
  * @throws {CommandError | DatabaseStartError}
  */
