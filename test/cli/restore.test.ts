@@ -187,6 +187,25 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(await query(url, 'SELECT count(*) FROM licenses')).toEqual([{ count: '1' }]);
   });
 
+  test('counts nothing of what was emptied by TRUNCATE before', async () => {
+    const url = await freshServerDatabase();
+    const file = await written(backup);
+    const counted = `
+      SELECT (SELECT sum(change) FROM license_count_changes) AS licenses,
+        (SELECT sum(count) FROM validation_counts) AS validations,
+        (SELECT sum(entries) FROM log_search_backlog) AS searchable,
+        (SELECT count(*) FROM license_counts) AS folded, (SELECT count(*) FROM cache_changes WHERE keys <> '"all"') AS notes`;
+    await succeed(['restore', file], { DATABASE_URL: url });
+    const once = await query(url, counted);
+    await query(
+      url,
+      `INSERT INTO license_counts SELECT application_id, status, expiry_hour, 5 FROM license_count_changes LIMIT 1;
+       INSERT INTO cache_changes (cache, keys) VALUES ('license', '["x"]'); TRUNCATE developers CASCADE`,
+    );
+    await succeed(['restore', file], { DATABASE_URL: url });
+    expect(await query(url, counted)).toEqual(once);
+  });
+
   test('waits for the service to be stopped', async () => {
     const url = await freshServerDatabase();
     const service = await openDatabase({ kind: 'server', url }, { log: silent });

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { OpenBackup } from '../backup/read.ts';
 import { columnsOf, countRows } from '../backup/snapshot.ts';
+import { derivedTables } from '../backup/tables.ts';
 import { CommandError } from '../failure.ts';
 
 /** So many rows make a checkpoint due where nothing else does it: an embedded database keeps all of its log till then. */
@@ -30,6 +31,7 @@ export async function insertBackup(
        WHERE name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`,
     );
     for (const { name, columns } of header.tables) await refuseOtherColumns(client, name, columns);
+    await deleteDerived(client);
     let sinceCheckpoint = 0;
     for await (const { table, rows } of batches) {
       signal.throwIfAborted();
@@ -58,6 +60,17 @@ export async function insertBackup(
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
+  }
+}
+
+/**
+ * A database whose data were emptied by TRUNCATE, for which no trigger of rows fires, has counts and search data of what
+ * it held: those of the backup's rows would be added to them.
+ */
+async function deleteDerived(client: pg.ClientBase): Promise<void> {
+  for (const table of derivedTables) {
+    // An earlier version did not have all of them.
+    if ((await columnsOf(client, table)).length > 0) await client.query(`DELETE FROM ${table}`);
   }
 }
 
