@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { untilStopped } from '../../src/db/until-stopped.ts';
+import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
+
+async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
+  const database = await createTestDatabase(kind);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Works by a statement until it is stopped, which is at once, and closes the connection. */
+async function stopWithin({ pool }: Pick<Database, 'pool'>, sql: string): Promise<unknown> {
+  const client = await pool.connect();
+  const stop = new AbortController();
+  const working = untilStopped(pool, client, stop.signal, () => client.query(sql));
+  stop.abort();
+  try {
+    return await working;
+  } finally {
+    client.release(true);
+  }
+}
+
+async function isRunning({ pool }: Database, text: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND strpos(query, $1) > 0`,
+    [text],
+  );
+  return rows.length > 0;
+}
+
+test.each(databaseKinds)('what is done in time is done, on %s', async (kind) => {
+  const { pool } = await freshDatabase(kind);
+  const client = await pool.connect();
+  const never = new AbortController().signal;
+  try {
+    const { rows } = await untilStopped(pool, client, never, () => client.query('SELECT 1 AS one'));
+    expect(rows).toEqual([{ one: 1 }]);
+  } finally {
+    client.release();
+  }
+});
+
+test.skipIf(serverUrl === null)('a server breaks the statement off', async () => {
+  const database = await freshDatabase('server');
+  await expect(stopWithin(database, 'SELECT pg_sleep(600)')).rejects.toThrow();
+  await vi.waitFor(async () => expect(await isRunning(database, 'pg_sleep(600)')).toBe(false), 20_000);
+});
+
+test.skipIf(serverUrl === null)('a server that does not do so is not waited for', async () => {
+  const { pool } = await freshDatabase('server');
+  const unanswered = { query: () => new Promise(() => undefined) };
+  await expect(
+    stopWithin({ pool: Object.assign(Object.create(pool), unanswered) }, 'SELECT pg_sleep(600)'),
+  ).rejects.toThrow('A statement that was to be broken off went on.');
+});
+
+test('over the only connection of an embedded database, the statement ends by itself', async () => {
+  const database = await freshDatabase('memory');
+  expect(await stopWithin(database, 'SELECT 1 AS one')).toMatchObject({ rows: [{ one: 1 }] });
+});
