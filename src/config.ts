@@ -48,8 +48,8 @@ export interface Config {
 
 /** What all workers together may open of PostgreSQL's 100 connections, its default. */
 const sharedConnections = 90;
-/** Each process has one beside its pool, which watches the server. */
-const watchConnections = 1;
+/** A process has one beside its pool that asks whether the server is there, and one that reads what others change. */
+export const connectionsBesidePool = 2;
 /** In a pool: more than 10 does not serve one process faster, and fewer than 2 wait for each other. */
 const connectionsOfOne = { most: 10, least: 2 };
 
@@ -240,7 +240,7 @@ const problemsOf = (error: z.ZodError | undefined): string[] =>
 const connectionsFor = (workers: number): number =>
   Math.max(
     connectionsOfOne.least,
-    Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers) - watchConnections),
+    Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers) - connectionsBesidePool),
   );
 
 /** An address as a URL has it: IPv6 in brackets, without a zone id, which no URL takes (WHATWG URL, "IPv6 parser"). */

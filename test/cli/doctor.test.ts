@@ -2,12 +2,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { checkClock } from '../../src/cli/doctor/check-clock.ts';
 import { checkIdle } from '../../src/cli/doctor/check-database.ts';
 import { checkNode } from '../../src/cli/doctor/check-node.ts';
 import { weaknessOf } from '../../src/cli/doctor/weakness.ts';
+import { connectionsBesidePool } from '../../src/config.ts';
 import { createMasterSecret, replaceMasterSecret } from '../../src/crypto/master-secret.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
 import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
@@ -369,11 +370,26 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
       );
       const redis = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
       const { warnings } = await examine({ ...env, ...redis, WORKERS: '64' });
-      if ((rows[0]?.most ?? 0) < 256) expect(warnings).toMatch(/raise max_connections/);
-      expect((await examine(env)).fine).toMatch(/It admits \d+ connections/);
+      if ((rows[0]?.most ?? 0) < 256)
+        expect(warnings).toContain('WORKERS=64 opens up to 256: raise max_connections');
+      expect((await examine(env)).fine).toMatch(
+        /It admits \d+ connections, and an instance with WORKERS=1 opens up to 12$/m,
+      );
     },
     long,
   );
+
+  test('has as many connections of a process beside its pool as are counted', async () => {
+    const beside = async () => {
+      const { rows } = await admin.query<{ name: string }>(
+        `SELECT application_name AS name FROM pg_stat_activity
+         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+           AND application_name <> 'latchkey'`,
+      );
+      return rows;
+    };
+    await vi.waitFor(async () => expect(await beside()).toHaveLength(connectionsBesidePool), 20_000);
+  });
 
   test(
     'that is empty is told what makes its tables',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, connectionsBesidePool, loadConfig } from '../../src/config.ts';
 import { rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
 
 const secret = 'k'.repeat(32);
@@ -157,20 +157,27 @@ describe('WORKERS', () => {
 
   test.each([
     ['1', 10],
-    ['8', 10],
-    ['9', 9],
-    ['16', 4],
-    ['30', 2],
+    ['7', 10],
+    ['8', 9],
+    ['16', 3],
+    ['22', 2],
     ['64', 2],
-  ])(
-    '%s have pools of at most %i connections each, so that up to 32 fit into what a server admits',
-    (WORKERS, connections) => {
-      expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
-        workers: Number(WORKERS),
-        databaseConnections: connections,
-      });
-    },
-  );
+  ])('%s have pools of at most %i connections each', (WORKERS, connections) => {
+    expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
+      workers: Number(WORKERS),
+      databaseConnections: connections,
+    });
+  });
+
+  test('up to 22 open 90 connections at most, and up to 24 as many as a server admits by default', () => {
+    const opened = (workers: number) =>
+      workers *
+      (loadConfig({ ...shared, WORKERS: String(workers) }).databaseConnections + connectionsBesidePool);
+    const counts = Array.from({ length: 64 }, (_, index) => index + 1);
+    expect(counts.filter((workers) => opened(workers) <= 90)).toEqual(counts.slice(0, 22));
+    // Of 100, three are the superuser's.
+    expect(counts.filter((workers) => opened(workers) <= 97)).toEqual(counts.slice(0, 24));
+  });
 });
 
 test('every bad value is named at once, what one variable asks of another too', () => {

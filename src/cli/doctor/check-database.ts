@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Config } from '../../config.ts';
+import { type Config, connectionsBesidePool } from '../../config.ts';
 import { partitionOf } from '../../db/log-partition.ts';
 import { pendingMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
@@ -160,8 +160,7 @@ export async function checkConnections(pool: Pool, config: Config): Promise<Find
     `SELECT current_setting('max_connections')::int AS most,
        current_setting('superuser_reserved_connections')::int AS reserved`,
   );
-  // Beside its pool a process has one that watches the server, and one that reads what others have changed.
-  const needed = config.workers * (config.databaseConnections + 2);
+  const needed = config.workers * (config.databaseConnections + connectionsBesidePool);
   const admitted = most - reserved;
   const numbers = `It admits ${admitted} connections, and an instance with WORKERS=${config.workers} opens up to ${needed}`;
   return admitted < needed ? warn(`${numbers}: raise max_connections, or lower WORKERS.`) : ok(numbers);
