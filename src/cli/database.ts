@@ -18,7 +18,7 @@ export interface Connections {
 }
 
 /** What the server knows the connections of commands by; those of the service have other names that begin alike. */
-export const applicationName = 'latchkey-command';
+const applicationName = 'latchkey-command';
 
 /** Warnings and errors alone, beside what the command says. */
 export const commandLog = ({ env, stderr }: Terminal): Logger =>

@@ -5,7 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { serverUrl, silent } from '../setup/database.ts';
 import { startCommand } from './command-process.ts';
-import { type After, freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
+import {
+  type After,
+  freshDirectory,
+  freshServerDatabase,
+  query,
+  seed,
+  succeed,
+  untilRestoring,
+} from './places.ts';
 
 /** The built command line as a process: what is left where it is killed, and where the disk is full. */
 describe.skipIf(serverUrl === null)('a process that', () => {
@@ -64,10 +72,7 @@ describe.skipIf(serverUrl === null)('a process that', () => {
   test('is killed while it restores into a server leaves an empty database', async () => {
     const url = await freshServerDatabase();
     const { child, ended } = startCommand(['restore', file], { DATABASE_URL: url });
-    const size = `SELECT coalesce(pg_relation_size(to_regclass('licenses')), 0) AS size`;
-    await expect
-      .poll(async () => Number((await query(url, size))[0]?.size), { timeout: 60_000, interval: 5 })
-      .toBeGreaterThan(0);
+    await untilRestoring(url);
     child.kill('SIGKILL');
     expect(await ended).toMatchObject({ code: null, stdout: '' });
     // A service that starts on it has nothing of the backup, and not half of it.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
-import { createServerDatabase, ensureTemplate } from '../setup/database.ts';
+import { createServerDatabase, ensureTemplate, serverUrl } from '../setup/database.ts';
 import { type CommandRun, runCommand } from './run-command.ts';
 
 /** Has something done once it is over: a test, unless told. */
@@ -47,6 +47,16 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
   } finally {
     await client.end();
   }
+}
+
+/** Waits until a restore has begun to insert licenses: seen from another database, as it wants its own for itself. */
+export async function untilRestoring(url: string): Promise<void> {
+  const database = new URL(url).pathname.slice(1);
+  const inserting = `
+    SELECT FROM pg_stat_activity WHERE datname = '${database}' AND query LIKE 'INSERT INTO licenses%'`;
+  await expect
+    .poll(() => query(serverUrl ?? '', inserting), { timeout: 60_000, interval: 5 })
+    .toHaveLength(1);
 }
 
 /**

@@ -8,8 +8,17 @@ import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { type Position, readChanges } from '../../src/services/coherence/read-changes.ts';
 import { serverUrl, silent } from '../setup/database.ts';
-import { type After, freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
+import {
+  type After,
+  freshDirectory,
+  freshServerDatabase,
+  query,
+  seed,
+  succeed,
+  untilRestoring,
+} from './places.ts';
 import { runCommand } from './run-command.ts';
 
 const content = (file: Buffer): string[] =>
@@ -206,18 +215,40 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(await query(url, counted)).toEqual(once);
   });
 
-  test('waits for the service to be stopped', async () => {
+  test.each([
+    ['the service', '', /Others are connected to .*: "latchkey.*" of user ".*" from .*\. Stop the service/],
+    [
+      'a service of another name',
+      '?application_name=shop',
+      /: "shop" of user ".*" from .*\. Stop the service/,
+    ],
+  ])('waits for %s to be stopped', async (_who, parameters, reason) => {
     const url = await freshServerDatabase();
-    const service = await openDatabase({ kind: 'server', url }, { log: silent });
+    const service = await openDatabase({ kind: 'server', url: url + parameters }, { log: silent });
     const file = await written(backup);
     try {
       const run = await runCommand(['restore', file], { DATABASE_URL: url });
       expect(run).toMatchObject({ code: 1, stdout: '' });
-      expect(run.stderr).toMatch(/A service is connected to .*Stop it, then restore/);
+      expect(run.stderr).toMatch(reason);
     } finally {
       await service.close();
     }
     await succeed(['restore', file], { DATABASE_URL: url });
+  });
+
+  test('has a service that slipped in forget all that it has cached', async () => {
+    const url = await freshServerDatabase();
+    await succeed(['migrate'], { DATABASE_URL: url });
+    const look = async (since: Position | null) => {
+      const pool = createPool({ connectionString: url }, silent);
+      return readChanges(pool, since).finally(() => pool.end());
+    };
+    const { position } = await look(null);
+    await succeed(['restore', await written(backup)], { DATABASE_URL: url });
+    const { changes } = await look(position);
+    expect(changes).toEqual(
+      expect.arrayContaining(['application', 'license', 'ban'].map((cache) => ({ cache, keys: 'all' }))),
+    );
   });
 
   test('that is stopped half way leaves the database empty, and can be restored again', async () => {
@@ -225,10 +256,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     const file = await written(backup);
     const ending = new AbortController();
     const running = runCommand(['restore', file], { DATABASE_URL: url }, { signal: ending.signal });
-    const size = `SELECT coalesce(pg_relation_size(to_regclass('licenses')), 0) AS size`;
-    await expect
-      .poll(async () => Number((await query(url, size))[0]?.size), { timeout: 60_000, interval: 5 })
-      .toBeGreaterThan(0);
+    await untilRestoring(url);
     ending.abort();
     expect(await running).toMatchObject({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
     expect(await query(url, 'SELECT count(*) FROM developers')).toEqual([{ count: '0' }]);

@@ -21,9 +21,9 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .argument('<file>', 'what "latchkey backup" wrote')
     .addHelpText(
       'after',
-      '\nThe service must not run meanwhile. Everything is restored or nothing: a database that was given half of a\n' +
-        'backup does not come to be. With the master secret at hand (SERVICE_SECRET, or service-secret in DATA_DIR)\n' +
-        'the backup is only restored if it is its own.',
+      '\nThe service must not run meanwhile, and nobody else be connected to the database. Everything is restored or\n' +
+        'nothing: a database that was given half of a backup does not come to be. With the master secret at hand\n' +
+        '(SERVICE_SECRET, or service-secret in DATA_DIR) the backup is only restored if it is its own.',
     )
     .action(async (file: string) => {
       const config = loadDataConfig(terminal.env);

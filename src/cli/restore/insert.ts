@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { cacheChange } from '../../services/coherence/cache-change.ts';
 import type { OpenBackup } from '../backup/read.ts';
 import { columnsOf, countRows } from '../backup/snapshot.ts';
 import { derivedTables } from '../backup/tables.ts';
@@ -56,6 +57,7 @@ export async function insertBackup(
       // Seen by the planner together with the rows, and not a minute later.
       await client.query(`ANALYZE ${name}`);
     }
+    await forgetCached(client);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
@@ -72,6 +74,16 @@ async function deleteDerived(client: pg.ClientBase): Promise<void> {
     // An earlier version did not have all of them.
     if ((await columnsOf(client, table)).length > 0) await client.query(`DELETE FROM ${table}`);
   }
+}
+
+/** A service that has connected meanwhile reads in the database that all of what it has cached is another's. */
+async function forgetCached(client: pg.ClientBase): Promise<void> {
+  // An earlier version's services have nothing to read it in.
+  if ((await columnsOf(client, 'cache_changes')).length === 0) return;
+  await client.query(
+    `INSERT INTO cache_changes (cache, keys) SELECT cache, '"all"' FROM unnest($1::text[]) AS cache`,
+    [cacheChange.shape.cache.options],
+  );
 }
 
 async function refuseOtherColumns(

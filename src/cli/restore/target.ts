@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { pendingMigrations } from '../../db/migration-history.ts';
 import type { Migration } from '../../db/migrations.ts';
 import type { BackupHeader } from '../backup/format.ts';
 import { columnsOf } from '../backup/snapshot.ts';
 import { dataTables } from '../backup/tables.ts';
-import { applicationName } from '../database.ts';
 import { CommandError } from '../failure.ts';
 import { readAppliedMigrations } from '../history.ts';
 
@@ -81,17 +81,40 @@ export async function refuseUnlessEmpty(
   pendingMigrations(migrations, history);
 }
 
+/** So long the connections of who has just ended are waited for, in milliseconds. */
+const goneWithin = 2_000;
+const lookEvery = 100;
+
 /**
- * Sees that no service uses a database server's database: it would answer from what it has cached.
+ * Sees that nobody else is connected to a database server's database. A service would answer from what it has cached;
+ * and by the name of a connection alone, which its address can set, no service can be told from what is none.
+ * @param client the only connection of this process
  * @throws {CommandError}
  */
 export async function refuseIfServed(client: pg.ClientBase, where: string): Promise<void> {
-  const { rows } = await client.query<{ names: string | null }>(
-    `SELECT string_agg(DISTINCT coalesce(host(client_addr), 'this machine'), ', ') AS names FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name LIKE 'latchkey%' AND application_name <> $1`,
-    [applicationName],
+  let others = await othersOn(client);
+  for (let waited = 0; others.length > 0 && waited < goneWithin; waited += lookEvery) {
+    await sleep(lookEvery);
+    others = await othersOn(client);
+  }
+  if (others.length === 0) return;
+  throw new CommandError(
+    `Others are connected to ${where}: ${others.join(', ')}. Stop the service, and end what else is connected, as a ` +
+      'terminal, a pool of connections or a tool that watches; then restore.',
   );
-  const names = rows[0]?.names ?? null;
-  if (names === null) return;
-  throw new CommandError(`A service is connected to ${where} (from ${names}). Stop it, then restore.`);
+}
+
+/** Who they are, for people. Of another user's connection, a user without rights to see them learns the user alone. */
+async function othersOn(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ other: string }>(
+    `SELECT DISTINCT concat(
+       CASE WHEN application_name <> '' THEN '"' || application_name || '"' ELSE 'a connection' END,
+       ' of user "' || usename || '"',
+       CASE WHEN backend_type IS NULL THEN '' ELSE ' from ' || coalesce(host(client_addr), 'this machine') END
+     ) AS other
+     FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()
+       AND (backend_type = 'client backend' OR (backend_type IS NULL AND usesysid IS NOT NULL)) ORDER BY 1`,
+  );
+  return rows.map(({ other }) => other);
 }
