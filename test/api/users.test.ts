@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
@@ -439,6 +439,32 @@ describe("resetting a user's device", () => {
 });
 
 describe('the export of users', () => {
+  const makeMany = (count: number) =>
+    sql(
+      server,
+      `INSERT INTO end_users (id, application_id, username, password_hash)
+       SELECT overlay(gen_random_uuid()::text PLACING '7' FROM 15)::uuid, $1, 'user-' || number, '$argon2id$none' FROM generate_series(1, $2::int) AS number`,
+      [application.id, count],
+    );
+
+  test('holds as many as there are, each once, newest first', async () => {
+    await makeMany(2_345);
+    const { users } = await exported();
+    const ids = users.map(({ id }) => id);
+    expect(new Set(users.map(({ username }) => username)).size).toBe(2_345);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+  });
+
+  test('is broken off, and never looks whole, when the database fails on the way', async () => {
+    await makeMany(2_345);
+    await sql(server, 'ALTER TABLE bans RENAME TO elsewhere');
+    onTestFinished(async () => void (await sql(server, 'ALTER TABLE elsewhere RENAME TO bans')));
+    const answer = await world.client.open('GET', `${usersPath()}/export`);
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow();
+    expect(server.logLines.some((line) => line.includes('An export was broken off'))).toBe(true);
+  });
+
   test('holds what is stored of them, and no secret', async () => {
     const { user, license, session, sessionToken } = await registered({
       hwid: 'device',

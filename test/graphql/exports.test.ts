@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import { ask } from '../setup/end-users.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { sql } from '../setup/stored.ts';
 import type { SeededApplication } from '../setup/world.ts';
 import { AccountExportDocument, EndUserExportDocument } from './generated/graphql.ts';
 import {
@@ -93,6 +94,22 @@ describe('endUserExport', () => {
     } finally {
       server.clock.release();
     }
+  });
+
+  test('of more than fits in one piece is refused, and names where REST sends it', async () => {
+    await sql(
+      server,
+      `INSERT INTO end_users (id, application_id, username, password_hash)
+       SELECT gen_random_uuid(), $1, 'user-' || number, '$argon2id$none' FROM generate_series(1, 20000) AS number`,
+      [application.id],
+    );
+    const answer = await read(application.id);
+    const place = `GET /api/v1/apps/${application.id}/users/export`;
+    const message = expect.stringContaining(place);
+    expect(answer.errors).toMatchObject([
+      { message, extensions: { code: 'VALIDATION_FAILED', issues: [{ path: [], message }] } },
+    ]);
+    expect(answer.data).toEqual({ endUserExport: null });
   });
 
   test.each([nobodysId, 'no-uuid', '\0'])('answers APP_NOT_FOUND for %j', async (id) => {

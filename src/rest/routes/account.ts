@@ -6,6 +6,7 @@ import { setMode, setModeInput } from '../../services/account/set-mode.ts';
 import { setVault, setVaultInput } from '../../services/account/set-vault.ts';
 import { updateProfile, updateProfileInput } from '../../services/account/update-profile.ts';
 import { serviceContext } from '../adapter.ts';
+import { exportAnswer } from '../export-answer.ts';
 import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
   bodyCodes,
@@ -142,10 +143,7 @@ export const accountRoutes = createRouter()
   })
   .openapi(exportRoute, async (c) => {
     const { apiKeys, ...exported } = await exportAccount({ ctx: serviceContext(c) });
-    return c.json(
-      { success: true as const, export: { ...exported, apiKeys: apiKeys.map(listedApiKey) } },
-      200,
-    );
+    return exportAnswer(c, { ...exported, apiKeys: apiKeys.map(listedApiKey) });
   })
   .openapi(deleteRoute, async (c) => {
     await deleteAccount({ ctx: serviceContext(c), input: c.req.valid('json') });

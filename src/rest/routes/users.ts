@@ -5,6 +5,7 @@ import { exportEndUsers } from '../../services/end-user/export.ts';
 import { listEndUsers } from '../../services/end-user/list.ts';
 import { resetEndUserHwid } from '../../services/end-user/reset-hwid.ts';
 import { serviceContext } from '../adapter.ts';
+import { exportAnswer } from '../export-answer.ts';
 import { pageQuery } from '../page-query.ts';
 import {
   bodyCodes,
@@ -123,7 +124,7 @@ export const userRoutes = createRouter()
   .openapi(exportRoute, async (c) => {
     const input = { applicationId: c.req.valid('param').id };
     const exported = await exportEndUsers({ ctx: serviceContext(c), input });
-    return c.json({ success: true as const, export: exported }, 200);
+    return exportAnswer(c, exported);
   })
   .openapi(deleteRoute, async (c) => {
     const { id: applicationId, userId } = c.req.valid('param');

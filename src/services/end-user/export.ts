@@ -1,6 +1,7 @@
 import { requireOwnApplication } from '../application/require-own.ts';
 import { banSelect } from '../ban/list.ts';
 import type { ServiceContext } from '../context.ts';
+import { pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
 import { securityLogSelect } from '../security-log/list.ts';
 import { endUserSelect } from './view.ts';
@@ -32,7 +33,8 @@ export type EndUserExport = Awaited<ReturnType<typeof exportEndUsers>>;
 
 /**
  * All that is kept of an application's end users, for a data subject's request: their accounts, licenses and sessions,
- * the application's bans, and the newest entries of its security log. No password hash and no token is in it.
+ * the application's bans, and the newest entries of its security log. No password hash and no token is in it. Long
+ * lists are read as they are asked for.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function exportEndUsers({
@@ -45,21 +47,32 @@ export async function exportEndUsers({
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   const { prisma } = ctx.env.database;
   const now = new Date(ctx.env.clock.now());
-  const newestFirst = { where: { applicationId }, orderBy: { id: 'desc' } } as const;
-  const users = await prisma.endUser.findMany({ ...newestFirst, select: exportedUser });
   return {
     exportedAt: now,
     applicationId,
-    users: users.map(({ license, ...user }) => ({
-      ...user,
-      subscriptionTier: license?.subscriptionTier ?? null,
-      license: license && { ...license, status: shownStatus(license, now) },
-    })),
-    bans: await prisma.ban.findMany({ ...newestFirst, select: banSelect }),
-    securityLog: await prisma.securityLogEntry.findMany({
-      ...newestFirst,
-      take: mostLogEntries,
-      select: securityLogSelect,
+    users: pagesOf(async ({ where, ...bounds }) => {
+      const users = await prisma.endUser.findMany({
+        ...bounds,
+        where: { ...where, applicationId },
+        select: exportedUser,
+      });
+      return users.map(({ license, ...user }) => ({
+        ...user,
+        subscriptionTier: license?.subscriptionTier ?? null,
+        license: license && { ...license, status: shownStatus(license, now) },
+      }));
     }),
+    bans: pagesOf(({ where, ...bounds }) =>
+      prisma.ban.findMany({ ...bounds, where: { ...where, applicationId }, select: banSelect }),
+    ),
+    securityLog: pagesOf(
+      ({ where, ...bounds }) =>
+        prisma.securityLogEntry.findMany({
+          ...bounds,
+          where: { ...where, applicationId },
+          select: securityLogSelect,
+        }),
+      { most: mostLogEntries },
+    ),
   };
 }

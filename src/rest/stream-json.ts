@@ -1,0 +1,54 @@
+import { isPages, type Pages } from '../services/export-pages.ts';
+
+/**
+ * A JSON text, written as its lists are read, so that no list is held in memory as a whole.
+ * @param value what JSON can say, with lists as pages of their items at any depth of objects
+ * @param breakOff called when a list cannot be read to its end. It has to end the connection: the text so far is not
+ *   whole, and nothing else tells its reader
+ */
+export function streamJson(
+  value: object,
+  breakOff: (error: unknown) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const text = textOf(value);
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const { done, value: piece } = await text.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(piece));
+      } catch (error) {
+        breakOff(error);
+        controller.close();
+      }
+    },
+    cancel: async () => {
+      await text.return();
+    },
+  });
+}
+
+async function* textOf(value: object): AsyncGenerator<string, void> {
+  let before = '{';
+  for (const [name, member] of Object.entries(value)) {
+    yield `${before}${JSON.stringify(name)}:`;
+    if (isPages(member)) yield* textOfPages(member);
+    else if (hasPages(member)) yield* textOf(member);
+    else yield JSON.stringify(member);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+async function* textOfPages(pages: Pages<unknown>): AsyncGenerator<string, void> {
+  let before = '[';
+  for await (const page of pages) {
+    yield `${before}${page.map((item) => JSON.stringify(item)).join()}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+const hasPages = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.values(value).some(isPages);
