@@ -10,6 +10,7 @@ import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { purgeChanges } from './coherence/read-changes.ts';
 
 export interface MaintenanceOptions {
   readonly database: Database;
@@ -60,6 +61,7 @@ const steps: readonly (readonly [task: string, step: Step])[] = [
     "delete end users' sessions that are over",
     ({ database }, now) => database.prisma.endUserSession.deleteMany({ where: { expiresAt: { lt: now } } }),
   ],
+  ['delete old notes of changes', ({ database }) => purgeChanges(database.pool)],
   ['vacuum the database', ({ database }) => vacuumEmbedded(database)],
 ];
 
@@ -72,9 +74,9 @@ async function dropExpiredLog(
 }
 
 /**
- * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over
- * and counts that are too old for any figure, and vacuums an embedded database. A step that fails is logged, and holds
- * up none behind it.
+ * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over,
+ * counts that are too old for any figure and notes of changes that nobody reads any more, and vacuums an embedded
+ * database. A step that fails is logged, and holds up none behind it.
  * @param stop leaves out what has not begun
  */
 export async function maintain(options: MaintenanceOptions, stop?: AbortSignal): Promise<void> {

@@ -41,7 +41,8 @@ export async function changeInTransaction<Result>(
   const noted = async (transaction: Prisma.TransactionClient): Promise<Result> => {
     isCommitting = false;
     const result = await work(transaction, touched);
-    if (store.shared) await noteChanges(transaction, changes());
+    // Other instances read them, and an embedded database has none.
+    if (store.shared && database.kind === 'server') await noteChanges(transaction, changes());
     isCommitting = true;
     return result;
   };

@@ -6,8 +6,12 @@ import { createLogger } from '../../src/lib/log.ts';
 import { type CacheChange, noteChanges } from '../../src/services/coherence/cache-change.ts';
 import { type DatabaseWatch, startDatabaseWatch } from '../../src/services/coherence/database-watch.ts';
 import { purgeChanges, readChanges } from '../../src/services/coherence/read-changes.ts';
+import { hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { databaseKinds } from '../setup/database.ts';
 import { type Relay, startRelay } from '../setup/relay.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { sql } from '../setup/stored.ts';
+import { createWorld } from '../setup/world.ts';
 
 const patient = { timeout: 20_000, interval: 10 };
 const log = createLogger('silent');
@@ -146,5 +150,20 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
         expect(performance.now() - lostAt).toBeGreaterThan(1_500);
       },
     );
+  });
+});
+
+describe.skipIf(!hasRedisServer)('with Redis', () => {
+  test.each(databaseKinds)('changes are noted where another instance may read them (%s)', async (kind) => {
+    const redis = await OwnRedis.start();
+    const server = await startTestServer({ database: kind, env: { REDIS_URL: redis.url } });
+    try {
+      const application = await (await createWorld(server)).createApplication();
+      await application.settings({ requireLicenseToRegister: false });
+      const noted = await sql(server, 'SELECT DISTINCT cache FROM cache_changes');
+      expect(noted).toEqual(kind === 'server' ? [{ cache: 'application' }] : []);
+    } finally {
+      await server.close();
+    }
   });
 });

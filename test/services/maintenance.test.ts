@@ -99,6 +99,21 @@ test("end users' sessions that are over are deleted, and no others", async () =>
   }
 });
 
+test('what was noted of changes is deleted after an hour, on an embedded database too', async () => {
+  const server = await startTestServer({ database: 'memory' });
+  try {
+    const { database, clock, log } = server.deps.services;
+    await database.pool.query(
+      `INSERT INTO cache_changes (cache, keys, changed_at) VALUES
+         ('ban', '["young"]', now() - interval '59 minutes'), ('ban', '["old"]', now() - interval '61 minutes')`,
+    );
+    await maintain({ database, clock, log, retentionDays: 90 });
+    expect((await database.pool.query('SELECT keys FROM cache_changes')).rows).toEqual([{ keys: ['young'] }]);
+  } finally {
+    await server.close();
+  }
+});
+
 test('the database is maintained soon after the start, for a service that never runs for long', async () => {
   const server = await startTestServer({ database: 'memory' });
   try {
