@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,6 +59,21 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     expect(gunzipSync(await readFile(output)).toString('utf8')).toMatch(
       /\n{"rows":40003,"sha256":"[0-9a-f]+"}\n$/,
     );
+  });
+
+  test('may write to a directory and not read it writes a backup, and warns', async () => {
+    const directory = await freshDirectory();
+    const target = join(directory, 'e.backup');
+    // Root may read everything: who runs the tests as root has this done by another.
+    const user = process.getuid?.() === 0 ? 65_534 : undefined;
+    if (user !== undefined) await chown(directory, user, -1);
+    await chmod(directory, 0o300);
+    const run = await startCommand(['backup', target], { DATABASE_URL: source }, { user }).ended;
+    await chmod(directory, 0o700);
+    expect(run.stderr).toMatch(/e\.backup is whole, but .* its directory cannot be synced \(EACCES/);
+    expect(run.stdout).toMatch(/Backed up/);
+    expect(run.code).toBe(0);
+    expect(await readdir(directory)).toEqual(['e.backup']);
   });
 
   test('has no room left for an embedded database says so, and can restore when it has', async () => {

@@ -1,10 +1,13 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { dataTables, derivedTables } from '../../src/cli/backup/tables.ts';
+import { writeWhole } from '../../src/cli/backup/whole-file.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
 import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
 import { freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
@@ -40,6 +43,31 @@ test('an embedded database that a service has is left alone', async () => {
     await lock.release();
   }
   await succeed(['backup', join(directory, 'a.backup')], env);
+});
+
+test('a file that comes to be while a backup is written is left alone, unless it is to be replaced', async () => {
+  const directory = await freshDirectory();
+  const path = join(directory, 'a.backup');
+  const writeMeanwhile = async (stream: Writable): Promise<void> => {
+    await writeFile(path, 'mine');
+    await finished(stream.end('backup'));
+  };
+  const warn = (message: string): never => expect.fail(message);
+  await expect(writeWhole({ path, force: false, warn }, writeMeanwhile)).rejects.toThrow(
+    /a\.backup came to be while the backup was made, and has been left as it is/,
+  );
+  expect(await readdir(directory)).toEqual(['a.backup']);
+  expect(await readFile(path, 'utf8')).toBe('mine');
+
+  await writeWhole({ path, force: true, warn }, writeMeanwhile);
+  expect(await readdir(directory)).toEqual(['a.backup']);
+  expect(await readFile(path, 'utf8')).toBe('backup');
+});
+
+test('a file without a name is refused before any work', async () => {
+  const run = await runCommand(['backup', ''], { DATABASE_URL: 'postgresql://127.0.0.1:1/x' });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toMatch(/The name of the file is empty/);
 });
 
 test('where there is no database none is made', async () => {

@@ -15,18 +15,21 @@ export interface ProcessOptions {
   readonly limit?: number | 'unlimited';
   /** A file that takes its standard output, as `>` has it. */
   readonly output?: string;
+  /** Who it runs as, by number; only root can have it run as another. */
+  readonly user?: number | undefined;
 }
 
 export function startCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-  { limit = 'unlimited', output }: ProcessOptions = {},
+  { limit = 'unlimited', output, user }: ProcessOptions = {},
 ): CommandProcess {
   const script = `ulimit -f ${limit} && exec "$@"${output === undefined ? '' : ' > "$OUTPUT"'}`;
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, 'dist/cli/main.js', ...words], {
     cwd: root,
     env: { PATH: process.env.PATH, OUTPUT: output, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    uid: user,
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));

@@ -34,7 +34,7 @@ export function addBackupCommand(program: Command, terminal: Terminal): void {
       await checkOutput(file, force, terminal);
       const { pool, close, kind } = await open(config, terminal);
       try {
-        const header = await inSnapshot(pool, (client) => backUp(client, kind, file, terminal));
+        const header = await inSnapshot(pool, (client) => backUp(client, kind, { file, force }, terminal));
         report(header, file, config, terminal);
       } finally {
         await close();
@@ -62,7 +62,7 @@ async function open({ database: address }: DataConfig, terminal: Terminal): Prom
 async function backUp(
   client: pg.ClientBase,
   source: BackupHeader['source'],
-  file: string,
+  { file, force }: { readonly file: string; readonly force: boolean },
   terminal: Terminal,
 ): Promise<BackupHeader> {
   const survey = await surveySnapshot(client, await readMigrations());
@@ -73,13 +73,17 @@ async function backUp(
     source,
     ...survey,
   };
-  const { signal, stdout } = terminal;
+  const { signal, stdout, stderr } = terminal;
   const progress = startProgress(terminal, { title: 'Backing up', total: rowsIn(header), unit: 'rows' });
   const write = (stream: Writable): Promise<void> =>
     pipeline(backupBytes(client, header, progress.advance), createGzip(), stream, { signal });
+  const warn = (message: string): void => {
+    progress.end();
+    say(stderr, message);
+  };
   try {
     if (file === '-') await write(wholeOutput(stdout));
-    else await writeWhole(file, write);
+    else await writeWhole({ path: file, force, warn }, write);
   } finally {
     progress.end();
   }
