@@ -45,6 +45,14 @@ const directions: readonly Direction[] = [
     node: true,
     environment: true,
   },
+  // A process of its own, it hears signals as the service's do.
+  {
+    part: 'src/cli/main.ts',
+    ours: ['src/cli/', 'src/supervisor/stop-signal.ts'],
+    packages: { only: [] },
+    node: true,
+    environment: true,
+  },
   // What the service counts of itself: numbers that anybody may raise, and a page of them for Prometheus.
   {
     part: 'src/telemetry/',

@@ -76,6 +76,18 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     expect(await readdir(directory)).toEqual(['e.backup']);
   });
 
+  test('hears one Ctrl-C twice, as npm passes it on, undoes what it began', async () => {
+    const directory = await freshDirectory();
+    const { child, ended } = startCommand(['backup', join(directory, 'f.backup')], { DATABASE_URL: source });
+    await expect.poll(() => readdir(directory), { timeout: 60_000, interval: 5 }).toHaveLength(1);
+    // Halted, it finds both at once when it goes on; two of a kind would be one.
+    for (const signal of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) child.kill(signal);
+    const { code, stderr } = await ended;
+    expect(stderr).toBe('Ended before it was done.\n');
+    expect([130, 143]).toContain(code);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   test('has no room left for an embedded database says so, and can restore when it has', async () => {
     const env = { DATA_DIR: join(await freshDirectory(), 'data') };
     const run = await startCommand(['restore', file], env, { limit: 2_048 }).ended;
