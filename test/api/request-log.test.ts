@@ -209,6 +209,24 @@ test('the country is that of the security log', async () => {
   expect(line.country).toBe('DE');
 });
 
+test.each(['service_live_', 'k.service_live_', 'app-1_service_live_'])(
+  'a name of a request that has an API key behind %s is none',
+  async (before) => {
+    const name = `${before}${'PLANTED'.padEnd(43, 'x')}`;
+    const from = server.logLines.length;
+    const { headers } = await new ApiClient(server.baseUrl, { headers: { 'X-Request-Id': name } }).get(
+      '/nothing',
+    );
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const lines = await vi.waitFor(() => {
+      const found = server.logLines.slice(from).join('');
+      expect(found).toContain(headers.get('x-request-id'));
+      return found;
+    });
+    expect(lines).not.toContain('PLANTED');
+  },
+);
+
 test('no line has anything of a body, a header field, a query, a credential or a path', async () => {
   const planted = 'PLANTED';
   const bearer = `service_live_${planted.padEnd(43, 'x')}`;
