@@ -436,6 +436,17 @@ const foreignKey = async () => ({
   licenseKey: (await (await (await createWorld(server)).createApplication()).mintOne()).licenseKey,
 });
 
+/** A key that the service remembers of an application that is gone. */
+const orphanedKey = async ({ session }: Inhabited) => {
+  const { client, createApplication } = await createWorld(server);
+  const application = await createApplication();
+  const { licenseKey } = await application.mintOne();
+  const other = { username: 'grace', password, licenseKey };
+  expect(await askIn(session, 'register', other)).toMatchObject({ code: 'APP_MISMATCH' });
+  expect((await client.delete(`/api/v1/apps/${application.id}`)).status).toBe(200);
+  return { licenseKey };
+};
+
 const cases: Case[] = [
   ...clientVerbs.flatMap((verb) => [
     refused(verb, 'APP_DISABLED', ({ application }) => application.settings({ status: 'disabled' })),
@@ -448,6 +459,7 @@ const cases: Case[] = [
   ]),
   ...(['register', 'upgrade'] as const).flatMap((verb) => [
     refused(verb, 'LICENSE_NOT_FOUND', () => ({ licenseKey: 'no such key' })),
+    refused(verb, 'LICENSE_NOT_FOUND', orphanedKey, 'the key of an application that was deleted'),
     refused(verb, 'APP_MISMATCH', foreignKey),
     refused(verb, 'BANNED', ({ fresh }) => ban(fresh.id)),
     refused(verb, 'EXPIRED', ({ fresh }) => setLicense(fresh, expired)),

@@ -7,6 +7,7 @@ import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
+import { findLicense } from '../license/judge.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { startEndUserSession } from './session.ts';
@@ -53,7 +54,7 @@ async function refuseEarly(
     if (application.requireLicenseToRegister) throw new Refusal('LICENSE_REQUIRED');
     return;
   }
-  const license = await ctx.env.caches.license(sha256(licenseKey));
+  const license = await findLicense(ctx, sha256(licenseKey));
   const now = new Date(ctx.env.clock.now());
   const { code } = decide({ ...input, client, license, now });
   if (code !== 'OK') throw new Refusal(code);

@@ -75,7 +75,7 @@ async function applyEffects(
 }
 
 /** A deleted application's licenses went with it in the database, and so do those that the cache still knows. */
-async function findLicense(ctx: ServiceContext, keyHash: Sha256): Promise<LicenseSnapshot | null> {
+export async function findLicense(ctx: ServiceContext, keyHash: Sha256): Promise<LicenseSnapshot | null> {
   const license = await ctx.env.caches.license(keyHash);
   if (license === null) return null;
   return (await ctx.env.caches.application(license.applicationId)) === null ? null : license;
