@@ -40,8 +40,8 @@ export function describeError(error: unknown, depth = 0): LoggedError {
 let standardOutput: LogOutput | undefined;
 
 /**
- * The process's structured logger: one JSON object a line on standard output, within a tenth of a second; a fatal one
- * at once, with all before it.
+ * The process's structured logger: one JSON object a line on standard output, within a tenth of a second or when the
+ * process ends. Logging waits for nobody, whoever reads it and whatever the level.
  */
 export function createLogger(level: string, destination?: NodeJS.WritableStream): Logger {
   const options = {
@@ -61,7 +61,10 @@ const longestFlush = 1_000;
 /** Resolves when all that was logged is with the system: before a process exits in order. */
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, longestFlush).unref();
-    log.flush(() => resolve());
+    const late = setTimeout(resolve, longestFlush);
+    log.flush(() => {
+      clearTimeout(late);
+      resolve();
+    });
   });
 }

@@ -66,8 +66,8 @@ function createStop(
     listener.close();
     setTimeout(
       () => {
-        log.fatal('Could not stop in time: a worker does not end');
         crew.kill();
+        log.fatal('Could not stop in time: a worker does not end');
         process.exit(1);
       },
       shutdownSeconds * 1000 + stuckAfter,
