@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { setImmediate } from 'node:timers/promises';
 import { onStopSignal } from '../supervisor/stop-signal.ts';
-import { exitCodeOf } from './failure.ts';
+import { describeFailure, exitCodeOf, exitCodes } from './failure.ts';
 import { runCommandLine } from './program.ts';
+import { say } from './terminal.ts';
 
 const ending = new AbortController();
 let asked: NodeJS.Signals | null = null;
@@ -16,6 +18,14 @@ onStopSignal(
 );
 
 const { env, stdin, stdout, stderr } = process;
+
+// Whoever reads the output may end first, as `| head` does: what is done is done, and the exit code says how that went.
+let lost: Error | null = null;
+for (const output of [stdout, stderr]) {
+  output.on('error', (error) => {
+    if (!('code' in error && error.code === 'EPIPE')) lost = error;
+  });
+}
 const code = await runCommandLine(process.argv.slice(2), {
   env,
   stdin,
@@ -23,4 +33,8 @@ const code = await runCommandLine(process.argv.slice(2), {
   stderr,
   signal: ending.signal,
 });
-process.exitCode = asked === null || code === 0 ? code : exitCodeOf(asked);
+// Of the last line too, a failure has been heard by then.
+await setImmediate();
+if (lost !== null) say(stderr, `The output could not be written whole: ${describeFailure(lost)}`);
+const outcome = lost === null || code !== exitCodes.done ? code : exitCodes.failed;
+process.exitCode = asked === null || outcome === exitCodes.done ? outcome : exitCodeOf(asked);
