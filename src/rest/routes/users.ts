@@ -31,7 +31,7 @@ const listRoute = createRoute({
   path: '/apps/{id}/users',
   operationId: 'listEndUsers',
   summary: 'End users of an application, newest first',
-  description: '`q` searches usernames and email addresses.',
+  description: '`q` searches usernames, email addresses, last addresses and last HWIDs.',
   request: { params, query: pageQuery },
   responses: {
     200: jsonAnswer(
