@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { DatabaseAddress } from '../db/address.ts';
 import { openEmbedded } from '../db/embedded/embedded.ts';
 import type { Migration } from '../db/migrations.ts';
+import { createOpenSockets } from '../db/open-sockets.ts';
 import { createPool } from '../db/pool.ts';
 import { connectServer } from '../db/server.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -44,8 +45,7 @@ export async function connect(
       // It says what is wrong with a server that cannot be used. Its pool gives up on one that is slow to answer, as
       // a request should, and a command should not.
       await (await connectServer(url.href, log, 1)).close();
-      const pool = createPool({ connectionString: url.href, max: 2 }, log);
-      return { kind: 'server', pool, close: () => pool.end() };
+      return connectPatiently(url.href, log, terminal.signal);
     }
     case 'embedded': {
       const { pool, close } = await openEmbedded(address.directory, {
@@ -56,6 +56,27 @@ export async function connect(
       return { kind: 'embedded', pool, close };
     }
   }
+}
+
+/**
+ * Waits for a server as long as it takes, or until the signal: then every connection is cut, so that nobody waits for a
+ * lock, or for a server that has fallen silent. The server undoes what a transaction has begun.
+ */
+function connectPatiently(url: string, log: Logger, signal: AbortSignal): Connections {
+  const sockets = createOpenSockets();
+  const ownLog = log.child({});
+  const pool = createPool({ connectionString: url, max: 2, stream: sockets.open }, ownLog);
+  const hangUp = (): void => {
+    ownLog.level = 'silent';
+    sockets.refuse('The command is to end.');
+  };
+  signal.addEventListener('abort', hangUp, { once: true });
+  if (signal.aborted) hangUp();
+  return {
+    kind: 'server',
+    pool,
+    close: () => pool.end().finally(() => signal.removeEventListener('abort', hangUp)),
+  };
 }
 
 /** A database that ends with its process is of no use to a command. */

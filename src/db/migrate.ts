@@ -9,6 +9,12 @@ import { DatabaseStartError } from './start-error.ts';
 /** The key under which `prisma migrate` takes its advisory lock: theirs and ours exclude each other. */
 const advisoryLock = 72707369;
 
+export interface MigrateOptions {
+  readonly log: Logger;
+  /** Heard before each migration: those that have been applied stay. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Brings the database up to this version's migrations, each in a transaction of its own.
  * Any number of processes may do so at once: one works, the others wait and find nothing left to do.
@@ -17,10 +23,10 @@ const advisoryLock = 72707369;
  */
 export async function migrate(
   pool: pg.Pool,
-  options: { readonly log: Logger; readonly migrations?: readonly Migration[] },
+  options: MigrateOptions & { readonly migrations?: readonly Migration[] },
 ): Promise<Migration[]> {
   const migrations = options.migrations ?? (await readMigrations());
-  return whileNobodyMigrates(pool, (client) => applyPending(client, migrations, options.log));
+  return whileNobodyMigrates(pool, (client) => applyPending(client, migrations, options));
 }
 
 /**
@@ -53,10 +59,11 @@ export async function whileNobodyMigrates<Result>(
 export async function applyPending(
   client: pg.ClientBase,
   migrations: readonly Migration[],
-  log: Logger,
+  { log, signal }: MigrateOptions,
 ): Promise<Migration[]> {
   const pending = pendingMigrations(migrations, await readHistory(client));
   for (const migration of pending) {
+    signal?.throwIfAborted();
     await apply(client, migration);
     log.info({ migration: migration.name }, 'Applied a migration');
   }

@@ -141,6 +141,21 @@ test('an embedded database that a service uses is left alone, with advice', asyn
   expect(run.stderr).toMatch(/is in use by process \d+.*Stop the service/s);
 });
 
+test('a password that never comes is waited for until the operator ends that', async () => {
+  const directory = await freshDirectory();
+  const ending = new AbortController();
+  const input = new PassThrough();
+  const running = runCommand(
+    words('ada@example.com'),
+    { DATA_DIR: directory },
+    { input, signal: ending.signal },
+  );
+  await expect.poll(() => input.listenerCount('readable')).toBeGreaterThan(0);
+  ending.abort();
+  expect(await running).toEqual({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
+  expect(await readdir(directory)).toEqual([]);
+});
+
 test('a database in memory is refused', async () => {
   const run = await runCommand(words('ada@example.com'), { DATA_DIR: 'memory:' }, { input: password });
   expect(run).toMatchObject({ code: 1 });

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { Writable } from 'node:stream';
 import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Migration, readMigrations } from '../../src/db/migrations.ts';
 import { createPool } from '../../src/db/pool.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { createServerDatabase, databaseKinds, ensureTemplate, serverUrl, silent } from '../setup/database.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -93,6 +95,25 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
       ...before,
       expect.objectContaining({ migration_name: second.name }),
     ]);
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
+  });
+
+  it('ends between two migrations where it is told to', async () => {
+    const pool = await emptyDatabase(kind);
+    const ending = new AbortController();
+    // Its first line says that the first has been applied.
+    const applied = new Writable({
+      write: (_line, _encoding, done) => {
+        ending.abort();
+        done();
+      },
+    });
+    const options = { log: createLogger('info', applied), signal: ending.signal };
+    await expect(migrate(pool, { ...options, migrations: [first, second] })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
+    await migrate(pool, { log, migrations: [first, second] });
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
   });
 

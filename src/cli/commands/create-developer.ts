@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { password as askHidden, isCancel } from '@clack/prompts';
 import type { Command } from 'commander';
 import type { z } from 'zod';
@@ -61,8 +62,9 @@ function check<Value>(parsed: z.ZodSafeParseResult<Value>): Value {
 /** One line; the line's end is no part of the password. */
 async function readPassword({ stdin, signal }: Terminal): Promise<string> {
   let text = '';
+  // Whoever was to send it may never do so, nor close it.
+  addAbortSignal(signal, stdin);
   for await (const chunk of stdin.setEncoding('utf8')) {
-    signal.throwIfAborted();
     text += String(chunk);
     if (text.length > 4096) break;
   }

@@ -30,7 +30,7 @@ async function applyPending(address: DatabaseAddress, terminal: Terminal): Promi
   const isMade = isMissing(address);
   const { pool, close } = await connect(address, migrations, terminal);
   try {
-    const applied = await migrate(pool, { log: commandLog(terminal), migrations });
+    const applied = await migrate(pool, { log: commandLog(terminal), migrations, signal: terminal.signal });
     await ensureLogPartitions(pool, new Date());
     return isMade ? migrations : applied;
   } finally {

@@ -85,9 +85,10 @@ async function restore(
   { file, had, migrations, where, inspection }: Restoration,
   terminal: Terminal,
 ): Promise<readonly Migration[]> {
+  const { signal } = terminal;
   const log = commandLog(terminal);
   await refuseUnlessEmpty(pool, had, where);
-  await migrate(pool, { log, migrations: had });
+  await migrate(pool, { log, migrations: had, signal });
   // Else older entries would lie in the partition for what has no other, and be deleted one by one.
   for (const week of inspection.logWeeks) await ensureLogPartitions(pool, new Date(week));
   await ensureLogPartitions(pool, new Date());
@@ -95,7 +96,7 @@ async function restore(
   return whileNobodyMigrates(pool, async (client) => {
     if (kind === 'server') await refuseIfServed(client, where);
     await refuseUnlessEmpty(client, had, where);
-    const backup = await openBackup(file, terminal.signal);
+    const backup = await openBackup(file, signal);
     refuseOtherTables(backup.header);
     const progress = startProgress(terminal, {
       title: 'Restoring',
@@ -103,11 +104,11 @@ async function restore(
       unit: 'rows',
     });
     try {
-      await insertBackup(client, backup, { kind, signal: terminal.signal, onRows: progress.advance });
+      await insertBackup(client, backup, { kind, signal, onRows: progress.advance });
     } finally {
       progress.end();
     }
-    return applyPending(client, migrations, log);
+    return applyPending(client, migrations, { log, signal });
   });
 }
 

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { serverUrl } from '../setup/database.ts';
+import { startRelay } from '../setup/relay.ts';
+import { freshDirectory, freshServerDatabase, query, seed, succeed, untilRestoring } from './places.ts';
+import { runCommand } from './run-command.ts';
+
+const ended = { code: 1, stdout: '', stderr: 'Ended before it was done.\n' };
+
+/** What the operator ends while it waits for others. */
+describe.skipIf(serverUrl === null)('a command that', () => {
+  test('waits for the lock of migrations ends at once, and applies none', async () => {
+    const url = await freshServerDatabase();
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    // As `prisma migrate` takes it.
+    await holder.query('SELECT pg_advisory_lock(72707369)');
+    const ending = new AbortController();
+    const running = runCommand(['migrate'], { DATABASE_URL: url }, { signal: ending.signal });
+    const waiting = `
+      SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await expect.poll(async () => (await holder.query(waiting)).rowCount, { timeout: 20_000 }).toBe(1);
+    ending.abort();
+    expect(await running).toEqual(ended);
+    await holder.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await query(url, `SELECT FROM pg_class WHERE relname = 'developers'`)).toEqual([]);
+  });
+
+  test('restores into a server that falls silent ends at once', async () => {
+    const source = await freshServerDatabase();
+    await succeed(['migrate'], { DATABASE_URL: source });
+    await query(source, seed(5_000));
+    const file = join(await freshDirectory(), 'a.backup');
+    await succeed(['backup', file], { DATABASE_URL: source });
+    const url = await freshServerDatabase();
+    const relay = await startRelay(url);
+    onTestFinished(() => relay.close());
+    const ending = new AbortController();
+    const running = runCommand(['restore', file], { DATABASE_URL: relay.url }, { signal: ending.signal });
+    await untilRestoring(url);
+    relay.pause();
+    ending.abort();
+    expect(await running).toEqual(ended);
+  });
+});
