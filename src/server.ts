@@ -11,6 +11,7 @@ import {
   httpLimitsBehind,
   limitConnections,
   refusalBody,
+  refusalFields,
   unreadableRequest,
 } from './lib/http-limits.ts';
 import { createLogger, type Logger } from './lib/log.ts';
@@ -124,8 +125,8 @@ export function createHttpServer(app: App, hostname: string, limits: HttpLimits)
       // The application answers its own errors.
       if (!(error instanceof RequestError)) return new Response(null, { status: 500 });
       // A request whose address cannot be read: its Host names none, or its path has a backslash.
-      const headers = { 'Content-Type': 'application/json', ...app.fixedFields };
-      return new Response(refusalBody(unreadableRequest), { status: 400, headers });
+      const body = refusalBody(unreadableRequest);
+      return new Response(body, { status: 400, headers: refusalFields(body, app.fixedFields) });
     },
   });
   const server = createServer(limits, listener);

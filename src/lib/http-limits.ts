@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newId } from './ids.ts';
 
@@ -56,6 +56,13 @@ export const unreadableRequest: Refusal = {
   error: 'This is no HTTP/1.1 request that can be read.',
 };
 
+/** The refusal of what a request asks for before it sends its body, other than the word to go on. */
+const unknownExpectation = {
+  status: 417,
+  code: 'EXPECTATION_FAILED',
+  error: 'Of what Expect can ask for, the service knows 100-continue alone.',
+} as const;
+
 const refusals: ReadonlyMap<unknown, Refusal> = new Map([
   [
     'HPE_HEADER_OVERFLOW',
@@ -84,13 +91,24 @@ const refusals: ReadonlyMap<unknown, Refusal> = new Map([
 ]);
 
 /** The one error shape, of a request that no route sees. */
-export const refusalBody = ({ code, error }: Refusal): string =>
+export const refusalBody = ({ code, error }: Pick<Refusal, 'code' | 'error'>): string =>
   JSON.stringify({
     success: false,
     error,
     code,
     ...(code === unreadableRequest.code && { issues: [{ path: [], message: error }] }),
   });
+
+/** The header fields of an answer with this body to a request that no route sees. */
+export const refusalFields = (
+  body: string,
+  fields: Readonly<Record<string, string>>,
+): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  'Content-Length': String(Buffer.byteLength(body)),
+  'X-Request-Id': newId(),
+  ...fields,
+});
 
 /**
  * Bounds what connections take, and answers what Node.js refuses before it is a request: in the one error shape, with
@@ -103,13 +121,20 @@ export function limitConnections(
   { timeout }: Pick<HttpLimits, 'timeout'> = httpLimits,
 ): void {
   server.timeout = timeout;
-  const answers = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener('request', ({ socket }, response) => answers.set(socket, response));
+  // Those of a connection that are not finished, and the latest: requests may be sent one behind the other.
+  const answers = new WeakMap<Duplex, readonly ServerResponse[]>();
+  const remember = (socket: Duplex, answer: ServerResponse): void => {
+    const open = answers.get(socket)?.filter((earlier) => !earlier.writableFinished) ?? [];
+    answers.set(socket, [...open, answer]);
+  };
+  server.prependListener('request', ({ socket }, answer) => remember(socket, answer));
+  server.on('checkExpectation', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    remember(socket, answer);
+    const body = refusalBody(unknownExpectation);
+    answer.writeHead(unknownExpectation.status, refusalFields(body, fields)).end(body);
+  });
   server.on('clientError', (error, socket) => {
-    const answer = answers.get(socket);
-    // A request that is answered before it is whole gets no second answer: the reader would take it for another's.
-    const isAnswered = answer?.headersSent === true && !(answer.writableFinished && answer.req.complete);
-    if (!socket.writable || isAnswered) {
+    if (!socket.writable || answers.get(socket)?.some(isOwed)) {
       socket.destroy();
       return;
     }
@@ -118,13 +143,17 @@ export function limitConnections(
     const head = [
       `HTTP/1.1 ${refusal.status}`,
       ...Object.entries({
-        'Content-Type': 'application/json',
-        'Content-Length': String(Buffer.byteLength(body)),
+        ...refusalFields(body, fields),
         Connection: 'close',
-        'X-Request-Id': newId(),
-        ...fields,
       }).map(([name, value]) => `${name}: ${value}`),
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   });
 }
+
+/**
+ * Whether a refusal would be read as the answer to another request: one that is whole, and may have been carried out, or
+ * one that is answered before it is whole.
+ */
+const isOwed = ({ req, headersSent, writableFinished }: ServerResponse): boolean =>
+  (req.complete || headersSent) && !(req.complete && writableFinished);

@@ -97,6 +97,45 @@ describe('a request whose end two servers could see in two places', () => {
   });
 });
 
+test('a whole request with rubbish behind it is not told that it was rubbish: it may have been carried out', async () => {
+  const body = '{"name":"a"}';
+  const whole = post('/api/v1/apps/create', body, `Cookie: service_session=${cookie}`);
+  expect((await only(whole)).status).toBe(201);
+  const cut = request('POST /api/v1/auth/logout HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked');
+  for (const rubbish of ['rubbish\r\n\r\n', `${cut}zz\r\n`]) {
+    expect(await send(whole + rubbish)).toMatchObject({ answers: [], text: '', closed: true });
+  }
+});
+
+describe('what no route sees', () => {
+  test.each([
+    ['a path with a backslash', request('GET /api\\v1 HTTP/1.1', 'Host: x'), 400, 'VALIDATION_FAILED'],
+    ['a host with a slash', request('GET /health HTTP/1.1', 'Host: a/b'), 400, 'VALIDATION_FAILED'],
+    ['an unknown expectation', me('Expect: foo'), 417, 'EXPECTATION_FAILED'],
+    ['rubbish', 'rubbish\r\n\r\n', 400, 'VALIDATION_FAILED'],
+  ])(
+    '%s is answered in the one shape, with the fields of every answer',
+    async (_what, bytes, status, code) => {
+      const answer = await only(bytes);
+      expect(answer.status).toBe(status);
+      expect(JSON.parse(answer.body)).toMatchObject({ success: false, code, error: expect.any(String) });
+      const { fields } = await only(request('GET /health HTTP/1.1', 'Host: x'));
+      for (const [name, value] of fields) {
+        if (['content-length', 'connection', 'keep-alive', 'date', 'vary'].includes(name)) continue;
+        if (name === 'x-request-id') expect(answer.fields.get(name)).toMatch(/^[0-9a-f-]{36}$/);
+        else expect(answer.fields.get(name), name).toBe(value);
+      }
+    },
+  );
+
+  test('a body behind an unknown expectation is no request', async () => {
+    const hidden = request('GET /health HTTP/1.1', 'Host: x');
+    const refused = post('/api/v1/auth/logout', hidden, 'Expect: foo');
+    const { answers } = await send(refused + me(), 2);
+    expect(answers.map(({ status }) => status)).toEqual([417, 401]);
+  });
+});
+
 describe('credentials that come more than once', () => {
   const bearer = () => `Authorization: Bearer ${apiKey}`;
 
