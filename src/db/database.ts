@@ -5,7 +5,7 @@ import type { Tally } from '../telemetry/tally.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PrismaClient } from './client.ts';
 import { openEmbedded } from './embedded/embedded.ts';
-import { ensureLogPartitions } from './log-partitions.ts';
+import { startLogPartitions } from './log-partitions.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { connectServer } from './server.ts';
@@ -59,7 +59,7 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
   const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
-    await ensureLogPartitions(pool, new Date());
+    await startLogPartitions(pool, new Date(), log);
   } catch (error) {
     await close().catch(() => undefined);
     throw error;

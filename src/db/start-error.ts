@@ -7,6 +7,7 @@ export type DatabaseStartProblem =
   | 'newer-database'
   | 'failed-migration'
   | 'changed-migration'
+  | 'log-in-use'
   | 'other-major-version'
   | 'locked'
   | 'not-writable'

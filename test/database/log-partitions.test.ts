@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../../src/db/log-partitions.ts';
-import { createTestDatabase, databaseKinds } from '../setup/database.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import {
+  createServerDatabase,
+  createTestDatabase,
+  databaseKinds,
+  serverUrl,
+  silent,
+} from '../setup/database.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -161,4 +169,49 @@ describe.each(databaseKinds)('log partitions on %s', (kind) => {
       expect(await entries(database)).toEqual(['security_log_20261116']);
     },
   );
+});
+
+describe.skipIf(serverUrl === null)('a start while the whole log is read', () => {
+  /** A database whose partitions of some weeks are missing, and whose log a transaction has read and does not let go. */
+  async function inUseWithout(...missing: number[]): Promise<string> {
+    const { url, drop } = await createServerDatabase();
+    undo.push(drop);
+    const first = await openDatabase({ kind: 'server', url }, { log: silent });
+    undo.push(first.close);
+    for (const week of missing) await first.pool.query(`DROP TABLE ${partitionOf(Date.now(), week).name}`);
+    const reader = await first.pool.connect();
+    undo.push(async () => reader.release(true));
+    await reader.query('BEGIN');
+    await reader.query('SELECT FROM security_log');
+    return url;
+  }
+
+  it('leaves the coming weeks to maintenance, and says so', async () => {
+    const url = await inUseWithout(4);
+    const lines: string[] = [];
+    const log = createLogger(
+      'warn',
+      new Writable({
+        write: (line, _encoding, done) => {
+          lines.push(String(line));
+          done();
+        },
+      }),
+    );
+    const second = await openDatabase({ kind: 'server', url }, { log });
+    undo.push(second.close);
+    expect(lines).toEqual([
+      expect.stringMatching(/The coming weeks' log partitions are made later: others use/),
+    ]);
+  });
+
+  it('says why it cannot be where this week has no partition', async () => {
+    const url = await inUseWithout(0);
+    await expect(openDatabase({ kind: 'server', url }, { log: silent })).rejects.toMatchObject({
+      problem: 'log-in-use',
+      message: expect.stringMatching(
+        /no partition for this week \(security_log_\d{8}\).*start again when they have ended/,
+      ),
+    });
+  });
 });

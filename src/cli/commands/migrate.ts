@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadDataConfig } from '../../config.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
-import { ensureLogPartitions } from '../../db/log-partitions.ts';
+import { startLogPartitions } from '../../db/log-partitions.ts';
 import { migrate } from '../../db/migrate.ts';
 import { pendingMigrations } from '../../db/migration-history.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
@@ -30,8 +30,9 @@ async function applyPending(address: DatabaseAddress, terminal: Terminal): Promi
   const isMade = isMissing(address);
   const { pool, close } = await connect(address, migrations, terminal);
   try {
-    const applied = await migrate(pool, { log: commandLog(terminal), migrations, signal: terminal.signal });
-    await ensureLogPartitions(pool, new Date());
+    const log = commandLog(terminal);
+    const applied = await migrate(pool, { log, migrations, signal: terminal.signal });
+    await startLogPartitions(pool, new Date(), log);
     return isMade ? migrations : applied;
   } finally {
     await close();
