@@ -10,6 +10,8 @@ export interface RedisState {
   readonly maxMemory: number | null;
   /** What it does when that is used up. Null where it does not say. */
   readonly maxMemoryPolicy: string | null;
+  /** Why it takes no writes, where it says so itself; null as far as it says. */
+  readonly refusesWrites: 'replica' | 'full' | 'cannot-save' | null;
   /** The quickest of some answers, in milliseconds. */
   readonly latencyMilliseconds: number;
   /** Its clock less ours, in milliseconds; off by half the latency at most. */
@@ -47,6 +49,7 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
       version: facts.get('redis_version') ?? 'unknown',
       maxMemory: maxMemory === undefined ? null : Number(maxMemory),
       maxMemoryPolicy: facts.get('maxmemory_policy') ?? null,
+      refusesWrites: whyNotWritten(facts),
       latencyMilliseconds,
       clockAheadMilliseconds,
     };
@@ -57,6 +60,14 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
     signal.removeEventListener('abort', hangUp);
     redis.disconnect();
   }
+}
+
+/** A save that failed stops writes by default (stop-writes-on-bgsave-error). */
+function whyNotWritten(facts: ReadonlyMap<string, string>): RedisState['refusesWrites'] {
+  if (facts.get('role') === 'slave') return 'replica';
+  const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))];
+  if (most > 0 && used > most && facts.get('maxmemory_policy') === 'noeviction') return 'full';
+  return facts.get('rdb_last_bgsave_status') === 'err' ? 'cannot-save' : null;
 }
 
 /** The `name:value` lines of INFO. */

@@ -421,6 +421,21 @@ describe.skipIf(!hasRedisServer)('Redis', () => {
   );
 
   test.each([
+    ['a replica', async () => ['--replicaof', '127.0.0.1', String(await freePort())], /name the primary/],
+    ['full', async () => ['--maxmemory', '1', '--maxmemory-policy', 'noeviction'], /raise its maxmemory/],
+  ] as const)(
+    'that takes no writes, as it is %s, is said to refuse sealed requests',
+    async (_why, options, advice) => {
+      const redis = await OwnRedis.start(...(await options()));
+      const { ok, failures } = await withRedis(redis.url);
+      expect(ok).toBe(false);
+      expect(failures).toMatch(/^redis: .*takes no writes.*every sealed request is refused/);
+      expect(failures).toMatch(advice);
+    },
+    long,
+  );
+
+  test.each([
     ['allkeys-lru', '50mb', false],
     ['volatile-ttl', '50mb', false],
     ['noeviction', '50mb', true],

@@ -12,8 +12,15 @@ const mostTries = 3;
 
 /** Asks Redis whether it can be relied upon to remember a nonce for two minutes. */
 export async function checkRedis(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
-  const { address, version, maxMemory, maxMemoryPolicy, latencyMilliseconds, clockAheadMilliseconds } =
-    await inspectPatiently(url, signal);
+  const {
+    address,
+    version,
+    maxMemory,
+    maxMemoryPolicy,
+    refusesWrites,
+    latencyMilliseconds,
+    clockAheadMilliseconds,
+  } = await inspectPatiently(url, signal);
   const latency = `${latencyMilliseconds.toFixed(1)} ms`;
   return [
     Number.parseInt(version, 10) < oldestMajorVersion
@@ -22,12 +29,22 @@ export async function checkRedis(url: string, signal: AbortSignal): Promise<read
         )
       : ok(`Redis ${version} at ${address}`),
     checkMemory(maxMemory, maxMemoryPolicy),
+    ...(refusesWrites === null ? [] : [fail(whatRefusalNeeds[refusesWrites])]),
     latencyMilliseconds > slowMilliseconds
       ? warn(`Redis takes ${latency} to answer, and every sealed request asks it twice: bring it nearer.`)
       : ok(`Redis answers in ${latency}`),
     checkClock('Redis', clockAheadMilliseconds, 'redis'),
   ];
 }
+
+const whatRefusalNeeds: Readonly<Record<NonNullable<RedisState['refusesWrites']>, string>> = {
+  replica:
+    'Redis is a replica and takes no writes, so every sealed request is refused: name the primary in REDIS_URL.',
+  full: 'Redis is full and takes no writes, so every sealed request is refused: raise its maxmemory.',
+  'cannot-save':
+    'Redis could not save its data the last time, and by default takes no writes until it can, so that every sealed ' +
+    "request is refused: look into Redis's log and make room on its disk.",
+};
 
 /** One answer that is late is no outage: this machine may have been busy. */
 async function inspectPatiently(url: string, signal: AbortSignal): Promise<RedisState> {
