@@ -28,9 +28,11 @@ test('what tests have counted is added up, and of times the longest is told', as
   ]);
 });
 
-test('one lost write is bad, and nothing counted is no finding', async () => {
+test('one lost write is bad, a recovery that takes longer than is promised too, and nothing counted is no finding', async () => {
   const lost = findingsOf(await tallied({ counted: { lost: 1 }, most: {} }));
   expect(lost).toEqual([{ what: 'of these lost or half done', value: '1', isBad: true }]);
+  const late = findingsOf(await tallied({ counted: {}, most: { 'recovery after a kill, ms': 5_001 } }));
+  expect(late).toEqual([{ what: 'longest recovery after a kill, ms', value: '5,001', isBad: true }]);
   expect(findingsOf(readTally(join(tmpdir(), 'there-is-no-such-tally')))).toEqual([]);
 });
 
