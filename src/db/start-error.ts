@@ -11,6 +11,7 @@ export type DatabaseStartProblem =
   | 'other-major-version'
   | 'locked'
   | 'not-writable'
+  | 'not-started'
   | 'damaged';
 
 /** The service cannot start on this database. The message says what is wrong, where, and what to do. */

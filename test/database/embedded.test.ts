@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { engineMajorVersion } from '../../src/db/embedded/data-directory.ts';
 import { DurableFiles } from '../../src/db/embedded/durable-files.ts';
@@ -273,6 +273,60 @@ describe('a directory that cannot be opened', () => {
       message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
     });
     expect(await readdir(directory)).toEqual(['postgres']);
+  });
+});
+
+describe('the directory for temporary files', () => {
+  /** Has new databases use a directory of the test's own for their sockets. */
+  async function temporary(name = ''): Promise<string> {
+    const directory = join(await newDirectory(), name);
+    await mkdir(directory, { recursive: true });
+    vi.stubEnv('TMPDIR', directory);
+    undo.push(async () => void vi.unstubAllEnvs());
+    return directory;
+  }
+  const socketDirectories = async (directory: string) =>
+    (await readdir(directory)).filter((name) => name.startsWith('latchkey-'));
+
+  it('is not used where a socket in it would have too long a path, and is cut by nobody', async () => {
+    const directory = await newDirectory();
+    const parent = await temporary();
+    const long = join(parent, 'x'.repeat(107 - Buffer.byteLength(parent) - 2));
+    await mkdir(long);
+    vi.stubEnv('TMPDIR', long);
+    const { pool } = await open(directory);
+    const { host = '' } = pool.options;
+    expect(host).toMatch(/^\/tmp\/latchkey-/);
+    expect((await stat(host)).mode & 0o777).toBe(0o700);
+    expect(existsSync(join(host, '.s.PGSQL.5432'))).toBe(true);
+    expect(await readdir(parent)).toEqual([basename(long)]);
+    expect(await socketDirectories(long)).toEqual([]);
+  });
+
+  it('is named where it is not there', async () => {
+    const directory = await newDirectory();
+    vi.stubEnv('TMPDIR', join(await temporary(), 'none'));
+    await expect(open(directory)).rejects.toMatchObject({
+      problem: 'not-writable',
+      message: expect.stringMatching(
+        /directory for temporary files, .*none, cannot be used: ENOENT.*set TMPDIR/s,
+      ),
+    });
+  });
+
+  it('is no damage to the database where a socket cannot be made in it', async () => {
+    const directory = await newDirectory();
+    await (await open(directory)).close();
+    const own = await temporary();
+    const opening = open(directory).catch((error: unknown) => error);
+    await expect.poll(() => socketDirectories(own), { interval: 5 }).toHaveLength(1);
+    for (const name of await socketDirectories(own)) await rm(join(own, name), { recursive: true });
+    expect(await opening).toMatchObject({
+      problem: 'not-started',
+      message: expect.stringMatching(/could not be started: .+ Nothing says that its files are damaged/),
+    });
+    vi.unstubAllEnvs();
+    await (await open(directory)).close();
   });
 });
 

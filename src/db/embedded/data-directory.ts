@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseStartError } from '../start-error.ts';
 import { copyDirectory, syncPath, syncTree } from './files.ts';
 import type { Template } from './template.ts';
-import { createInThread } from './thread.ts';
+import { createInThread, EngineError } from './thread.ts';
 
 /** Major version of the PostgreSQL inside the pinned PGlite; it opens no other's files. */
 export const engineMajorVersion = 18;
@@ -79,11 +79,26 @@ export function unusable(directory: string, error: unknown): DatabaseStartError 
 }
 
 /** The engine does not open these files. */
-export function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
+function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
   return new DatabaseStartError(
     'damaged',
     `The database in ${files} cannot be opened: ${reason}. Restore a backup ` +
       'of the whole directory; or, to begin anew, move it away.',
     { cause },
+  );
+}
+
+/** What the operating system did not let the engine do: its files may be as good as ever. */
+const refusedBySystem = /No space left|quota|Permission denied|Read-only|Too many open files|Out of memory/i;
+
+/** The engine did not start on these files. */
+export function notStarted(files: string, error: unknown): DatabaseStartError {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof EngineError && !refusedBySystem.test(reason)) return damaged(files, reason, error);
+  return new DatabaseStartError(
+    'not-started',
+    `The database in ${files} could not be started: ${reason}. Nothing says that its files are damaged: mend that, and ` +
+      'start again.',
+    { cause: error },
   );
 }

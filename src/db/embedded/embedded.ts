@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
 import type { Logger } from '../../lib/log.ts';
 import type { Migration } from '../migrations.ts';
 import { createPool } from '../pool.ts';
 import { DatabaseStartError } from '../start-error.ts';
-import { damaged, makeDataDirectory, prepareFiles, unusable } from './data-directory.ts';
+import { makeDataDirectory, notStarted, prepareFiles, unusable } from './data-directory.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { socketDirectoryPrefix, socketName } from './lock-file.ts';
 import { findTemplate } from './template.ts';
@@ -38,8 +38,7 @@ export async function openEmbedded(directory: string | null, options: EmbeddedOp
     if (failures.length > 0) throw failures[0];
   };
   try {
-    // Made by mkdtemp with mode 0700: the database asks no password, so only its owner may reach the socket.
-    const socketDirectory = await mkdtemp(socketDirectoryPrefix);
+    const socketDirectory = await makeSocketDirectory();
     undo.push(() => rm(socketDirectory, { recursive: true, force: true }));
     const socket = join(socketDirectory, socketName);
     const template = findTemplate(options.migrations);
@@ -57,7 +56,7 @@ export async function openEmbedded(directory: string | null, options: EmbeddedOp
       });
       thread = await startThread({ kind: 'serve', directory: files, socket }, options.onFatal).catch(
         (error) => {
-          throw damaged(files, error instanceof Error ? error.message : String(error), error);
+          throw notStarted(files, error);
         },
       );
     }
@@ -80,6 +79,22 @@ const oneSession = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 30_0
 
 function connection(socketDirectory: string): pg.PoolConfig {
   return { host: socketDirectory, port: 5432, user: 'postgres', database: 'postgres', ssl: false };
+}
+
+/** With mode 0700, as mkdtemp makes it: the database asks no password, so only its owner may reach the socket. */
+async function makeSocketDirectory(): Promise<string> {
+  const prefix = socketDirectoryPrefix();
+  try {
+    return await mkdtemp(prefix);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseStartError(
+      'not-writable',
+      `The directory for temporary files, ${dirname(prefix)}, cannot be used: ${reason}. Let this user write there, or ` +
+        'set TMPDIR to a directory whose path is short.',
+      { cause: error },
+    );
+  }
 }
 
 async function lockDirectory(directory: string, socketDirectory: string): Promise<Lock> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Owner } from './owner.ts';
 
@@ -73,14 +73,21 @@ export function pathOf(directory: string, number: number): string {
   return join(directory, `postgres.lock.${number}`);
 }
 
-/** Beginning of the name of every socket directory, in the system's directory for temporary files. */
-export const socketDirectoryPrefix = join(tmpdir(), 'latchkey-');
 /** PostgreSQL's name for a Unix socket, which its clients look for. */
 export const socketName = '.s.PGSQL.5432';
 
-function isSocketDirectory(path: string): boolean {
-  return (
-    dirname(path) === dirname(socketDirectoryPrefix) &&
-    basename(path).startsWith(basename(socketDirectoryPrefix))
-  );
+/** In bytes; Linux takes 107. What is longer is cut, and the socket would lie where others reach it. */
+const longestSocketPath = 103;
+/** For a socket whose path would be too long in the system's directory for temporary files. */
+const shortDirectory = '/tmp';
+const namePrefix = 'latchkey-';
+
+/** Beginning of the name of a new socket directory: with what mkdtemp adds, the socket's path is short enough. */
+export function socketDirectoryPrefix(): string {
+  const usual = join(resolve(tmpdir()), namePrefix);
+  const path = join(`${usual}XXXXXX`, socketName);
+  return Buffer.byteLength(path) <= longestSocketPath ? usual : join(shortDirectory, namePrefix);
 }
+
+const isSocketDirectory = (path: string): boolean =>
+  [resolve(tmpdir()), shortDirectory].includes(dirname(path)) && basename(path).startsWith(namePrefix);

@@ -13,4 +13,5 @@ export type Reply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'closed' }
   | { readonly kind: 'syncs'; readonly count: number }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** `byEngine`: PostgreSQL did not open the files. */
+  | { readonly kind: 'failed'; readonly message: string; readonly byEngine: boolean };

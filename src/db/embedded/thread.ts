@@ -3,6 +3,11 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Reply, Request, Task } from './messages.ts';
 
+/** PostgreSQL did not open its files; the message is its own. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+}
+
 /** A running database thread. */
 export interface DatabaseThread {
   /** How many fsyncs the engine has had since it was opened. */
@@ -74,7 +79,8 @@ export async function createInThread(directory: string): Promise<void> {
 function deathOf(worker: Worker): Promise<never> {
   const death = new Promise<never>((_, reject) => {
     worker.on('message', (message: Reply) => {
-      if (message.kind === 'failed') reject(new Error(message.message));
+      if (message.kind !== 'failed') return;
+      reject(message.byEngine ? new EngineError(message.message) : new Error(message.message));
     });
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`The database's thread ended with code ${code}.`)));

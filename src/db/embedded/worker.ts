@@ -35,9 +35,9 @@ function reply(message: Reply): void {
 }
 
 /** Ends the thread at once, from inside the engine too: after a failed fsync or a trap nothing in memory is sound. */
-function fail(error: unknown): never {
+function fail(error: unknown, byEngine = false): never {
   const reason = error instanceof Error ? error.message : String(error);
-  reply({ kind: 'failed', message: [...complaints.slice(-3), reason].join(' | ') });
+  reply({ kind: 'failed', message: [...complaints.slice(-3), reason].join(' | '), byEngine });
   process.exit(1);
 }
 
@@ -49,19 +49,19 @@ async function run(task: Task): Promise<void> {
     reply({ kind: 'closed' });
     return;
   }
-  const files = task.kind === 'serve' ? new DurableFiles(task.directory, fail) : null;
+  const files = task.kind === 'serve' ? new DurableFiles(task.directory, (error) => fail(error)) : null;
   const engine = await PGlite.create(
     files === null
       ? { onStderr, extensions, ...(await archiveOf(task)) }
       : { fs: files, startParams: durableStartParams, onStderr, extensions },
-  );
+  ).catch((error: unknown) => fail(error, true));
   if (files?.syncs === 0) throw new Error('The engine opened without one fsync: it would lose data.');
-  guardEngine(engine, fail);
+  guardEngine(engine, (error) => fail(error));
   const server = new PGLiteSocketServer({ db: engine, path: task.socket, maxConnections: 16 });
   await server.start();
   parentPort?.on('message', (request: Request) => {
     if (request === 'count-syncs') reply({ kind: 'syncs', count: files?.syncs ?? 0 });
-    else close(engine, server).catch(fail);
+    else close(engine, server).catch((error: unknown) => fail(error));
   });
   reply({ kind: 'ready' });
 }
@@ -79,4 +79,4 @@ async function close(engine: PGlite, server: PGLiteSocketServer): Promise<void> 
 }
 
 const task: Task = workerData;
-run(task).catch(fail);
+run(task).catch((error: unknown) => fail(error));
