@@ -43,6 +43,12 @@ describe('latchkey', () => {
     },
   );
 
+  test('restores from a file alone, and says so', async () => {
+    const run = await runCommand(['restore', '-'], {}, { input: 'a backup' });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(/reads its file twice, .* write it to a file first/);
+  });
+
   test('asks for no variable that it does not need', async () => {
     const run = await runCommand(['migrate'], { PORT: 'x', NODE_ENV: 'production', DATA_DIR: 'memory:' });
     expect(run).toMatchObject({ code: 1 });

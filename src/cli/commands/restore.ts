@@ -8,6 +8,7 @@ import { findMasterSecrets } from '../../services/application/open-keyring.ts';
 import { type BackupHeader, rowsIn } from '../backup/format.ts';
 import { openBackup } from '../backup/read.ts';
 import { type Connections, commandLog, connect, describeAddress } from '../database.ts';
+import { CommandError } from '../failure.ts';
 import { print, startProgress } from '../progress.ts';
 import { insertBackup } from '../restore/insert.ts';
 import { type Inspection, inspectBackup } from '../restore/inspect.ts';
@@ -26,6 +27,11 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
         '(SERVICE_SECRET, or service-secret in DATA_DIR) the backup is only restored if it is its own.',
     )
     .action(async (file: string) => {
+      if (file === '-') {
+        throw new CommandError(
+          'A restore reads its file twice, which standard input cannot be: write it to a file first, and name that.',
+        );
+      }
       const config = loadDataConfig(terminal.env);
       const keyring = readKeyring(config);
       const migrations = await readMigrations();
