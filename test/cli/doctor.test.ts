@@ -195,6 +195,21 @@ describe('a data directory', () => {
   });
 });
 
+test(
+  'a secret before the present one that private keys are encrypted under is not to be forgotten',
+  async () => {
+    const env = { DATA_DIR: await freshDirectory() };
+    const service = await startTestServer({ database: 'memory', env });
+    await (await createWorld(service)).createApplication();
+    await service.close();
+    replaceMasterSecret(env.DATA_DIR, Date.now() - 8 * 86_400_000);
+    const { warnings } = await examine(env);
+    expect(warnings).toMatch(/1 private keys are still encrypted under a secret before it/);
+    expect(warnings).not.toMatch(/forget-previous|any more/);
+  },
+  long,
+);
+
 describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
   let service: TestServer;
   let env: { readonly DATABASE_URL: string; readonly SERVICE_SECRET: string };

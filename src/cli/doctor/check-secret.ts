@@ -33,7 +33,8 @@ export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): read
   }
   const stored = readStoredSecrets(database.directory);
   const path = secretPath(database.directory);
-  if (stored !== null) return [ok(`${path} holds it`), ...checkReplaced(stored.previous[0]?.replacedAt)];
+  // What is encrypted under the one before, a look at the database knows.
+  if (stored !== null) return [ok(`${path} holds it`), ...(hasDatabase ? [] : checkReplaced(config, null))];
   return [
     hasDatabase
       ? warn(`${path} is not there: if the database has been used, restore the file from a backup.`)
@@ -41,16 +42,24 @@ export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): read
   ];
 }
 
-function checkReplaced(replacedAt: number | undefined): readonly Finding[] {
+/**
+ * When a secret of the data directory was rotated, and whether the one before is still needed.
+ * @param previous how many private keys are encrypted under it; null where that is not known
+ */
+function checkReplaced({ database, serviceSecret }: DataConfig, previous: 0 | null): readonly Finding[] {
+  if (database.kind !== 'embedded' || serviceSecret !== null) return [];
+  const replacedAt = readStoredSecrets(database.directory)?.previous[0]?.replacedAt;
   if (replacedAt === undefined) return [];
   const when = new Date(replacedAt).toISOString().slice(0, 10);
   if (Date.now() < replacedAt + cookieLifetimeSeconds * 1000) {
     return [ok(`It was rotated on ${when}; session cookies of the one before are honoured for 7 days`)];
   }
+  const [what, but] =
+    previous === null ? ['no session cookie', ', which refuses while private keys need it'] : ['nothing', ''];
   return [
     warn(
-      `It was rotated on ${when}, and nothing needs the one before any more: run "latchkey rotate-secret ` +
-        '--forget-previous". Keep that one with the backups from before.',
+      `It was rotated on ${when}, and ${what} needs the one before any more: run "latchkey rotate-secret ` +
+        `--forget-previous"${but}. Keep that one with the backups from before.`,
     ),
   ];
 }
@@ -64,7 +73,7 @@ export async function checkKeys(
   const { rows } = await pool.query<{ made: boolean }>(
     `SELECT to_regclass('applications') IS NOT NULL AS made`,
   );
-  if (rows[0]?.made !== true) return [ok('Nothing is encrypted yet')];
+  if (rows[0]?.made !== true) return [ok('Nothing is encrypted yet'), ...checkReplaced(config, 0)];
   const secrets = findMasterSecrets(config);
   if (secrets === null) return [];
   const keyring = createKeyring(secrets.current, secrets.previous);
@@ -88,6 +97,7 @@ export async function checkKeys(
   }
   return [
     ok(`It opens the private keys of all ${current} applications`),
+    ...checkReplaced(config, 0),
     ...(config.previousSecret === null
       ? []
       : [warn('Nothing at rest needs SERVICE_SECRET_PREVIOUS: remove it 7 days after the rotation.')]),
