@@ -21,11 +21,10 @@ const { env, stdin, stdout, stderr } = process;
 
 // Whoever reads the output may end first, as `| head` does: what is done is done, and the exit code says how that went.
 let lost: Error | null = null;
-for (const output of [stdout, stderr]) {
-  output.on('error', (error) => {
-    if (!('code' in error && error.code === 'EPIPE')) lost = error;
-  });
-}
+stdout.on('error', (error) => {
+  if (!('code' in error && error.code === 'EPIPE')) lost = error;
+});
+stderr.on('error', () => undefined);
 const code = await runCommandLine(process.argv.slice(2), {
   env,
   stdin,

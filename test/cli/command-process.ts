@@ -15,6 +15,8 @@ export interface ProcessOptions {
   readonly limit?: number | 'unlimited';
   /** A file that takes its standard output, as `>` has it. */
   readonly output?: string;
+  /** A file that takes its standard error. */
+  readonly errors?: string;
   /** Who it runs as, by number; only root can have it run as another. */
   readonly user?: number | undefined;
 }
@@ -22,12 +24,15 @@ export interface ProcessOptions {
 export function startCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-  { limit = 'unlimited', output, user }: ProcessOptions = {},
+  { limit = 'unlimited', output, errors, user }: ProcessOptions = {},
 ): CommandProcess {
-  const script = `ulimit -f ${limit} && exec "$@"${output === undefined ? '' : ' > "$OUTPUT"'}`;
+  const sent = [output === undefined ? '' : '> "$OUTPUT"', errors === undefined ? '' : '2> "$ERRORS"'].join(
+    ' ',
+  );
+  const script = `ulimit -f ${limit} && exec "$@" ${sent}`;
   const child = spawn('sh', ['-c', script, 'sh', process.execPath, 'dist/cli/main.js', ...words], {
     cwd: root,
-    env: { PATH: process.env.PATH, OUTPUT: output, ...env },
+    env: { PATH: process.env.PATH, OUTPUT: output, ERRORS: errors, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     uid: user,
   });
