@@ -39,7 +39,7 @@ export interface EphemeralStore {
 
   /**
    * Names the store's unbroken memory: another value means that it may have forgotten something
-   * (in-process: at each start; Redis: when it came back empty), or that the clock was set back, so that what was
+   * (in-process: at each start; Redis: when it came back empty, or is another process), or that the clock was set back, so that what was
    * forgotten in order counts again. What the replay guard protects must
    * not outlive it, so the key of session tickets is to be derived under this value (design §5).
    */
