@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { engineMajorVersion } from '../../src/db/embedded/data-directory.ts';
 import { DurableFiles } from '../../src/db/embedded/durable-files.ts';
 import { type Embedded, openEmbedded } from '../../src/db/embedded/embedded.ts';
+import { ownerOf } from '../../src/db/embedded/lock-file.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { createTestDatabase, ensureTemplate, silent } from '../setup/database.ts';
 import { openInProcess } from './fixtures/processes.ts';
@@ -277,55 +279,44 @@ describe('a directory that cannot be opened', () => {
 });
 
 describe('the directory for temporary files', () => {
-  /** Has new databases use a directory of the test's own for their sockets. */
-  async function temporary(name = ''): Promise<string> {
-    const directory = join(await newDirectory(), name);
-    await mkdir(directory, { recursive: true });
-    vi.stubEnv('TMPDIR', directory);
-    undo.push(async () => void vi.unstubAllEnvs());
-    return directory;
-  }
   const socketDirectories = async (directory: string) =>
     (await readdir(directory)).filter((name) => name.startsWith('latchkey-'));
 
-  it('is not used where a socket in it would have too long a path, and is cut by nobody', async () => {
+  it('is not used where a socket in it would have too long a path, which would be cut', async () => {
     const directory = await newDirectory();
-    const parent = await temporary();
-    const long = join(parent, 'x'.repeat(107 - Buffer.byteLength(parent) - 2));
+    const parent = await newDirectory();
+    const long = join(parent, 'x'.repeat(105 - Buffer.byteLength(parent)));
     await mkdir(long);
-    vi.stubEnv('TMPDIR', long);
-    const { pool } = await open(directory);
-    const { host = '' } = pool.options;
-    expect(host).toMatch(/^\/tmp\/latchkey-/);
-    expect((await stat(host)).mode & 0o777).toBe(0o700);
-    expect(existsSync(join(host, '.s.PGSQL.5432'))).toBe(true);
+    const holder = openInProcess(directory, 'hold', long);
+    undo.push(async () => holder.kill());
+    expect(await holder.line()).toBe('open 0');
+    const owner = await ownerOf(join(directory, 'postgres.lock.1'));
+    const { socketDirectory } = z.object({ socketDirectory: z.string() }).parse(owner);
+    expect(socketDirectory).toMatch(/^\/tmp\/latchkey-/);
+    expect((await stat(socketDirectory)).mode & 0o777).toBe(0o700);
+    expect(existsSync(join(socketDirectory, '.s.PGSQL.5432'))).toBe(true);
     expect(await readdir(parent)).toEqual([basename(long)]);
-    expect(await socketDirectories(long)).toEqual([]);
+    holder.finish();
+    expect(await holder.ended).toMatchObject({ code: 0 });
   });
 
   it('is named where it is not there', async () => {
-    const directory = await newDirectory();
-    vi.stubEnv('TMPDIR', join(await temporary(), 'none'));
-    await expect(open(directory)).rejects.toMatchObject({
-      problem: 'not-writable',
-      message: expect.stringMatching(
-        /directory for temporary files, .*none, cannot be used: ENOENT.*set TMPDIR/s,
-      ),
-    });
+    const holder = openInProcess(await newDirectory(), 'hold', '/none/such');
+    expect((await holder.ended).stderr).toMatch(
+      /directory for temporary files, \/none\/such, cannot be used: ENOENT.*set TMPDIR.*'not-writable'/s,
+    );
   });
 
   it('is no damage to the database where a socket cannot be made in it', async () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
-    const own = await temporary();
-    const opening = open(directory).catch((error: unknown) => error);
-    await expect.poll(() => socketDirectories(own), { interval: 5 }).toHaveLength(1);
+    const own = await newDirectory();
+    const holder = openInProcess(directory, 'hold', own);
+    await expect.poll(() => socketDirectories(own), { interval: 5, timeout: 20_000 }).toHaveLength(1);
     for (const name of await socketDirectories(own)) await rm(join(own, name), { recursive: true });
-    expect(await opening).toMatchObject({
-      problem: 'not-started',
-      message: expect.stringMatching(/could not be started: .+ Nothing says that its files are damaged/),
-    });
-    vi.unstubAllEnvs();
+    expect((await holder.ended).stderr).toMatch(
+      /could not be started: .+ Nothing says that its files are damaged.*'not-started'/s,
+    );
     await (await open(directory)).close();
   });
 });
