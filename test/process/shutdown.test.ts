@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +11,7 @@ import { createServerDatabase, serverUrl, silent } from '../setup/database.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { createWorld } from '../setup/world.ts';
+import { holdConnection } from './hold-connection.ts';
 
 /** What a SIGTERM leaves behind: the built service in a process of its own, and the database after it has ended. */
 
@@ -107,15 +107,6 @@ test("a stranger's half-sent request does not keep the service from ending with 
   await holdConnection(service);
   expect(await service.stop()).toBe(0);
 }, 60_000);
-
-/** A connection that says nothing, so that the service cannot end at once. */
-async function holdConnection(service: ServiceProcess): Promise<void> {
-  const { hostname, port } = new URL(service.url);
-  const stranger = connect(Number(port), hostname);
-  stranger.on('error', () => {});
-  onTestFinished(() => void stranger.destroy());
-  await once(stranger, 'connect');
-}
 
 /** Sends the first signal, and waits until it has arrived: the same one twice at once would count as one. */
 async function stopping(service: ServiceProcess, signal: NodeJS.Signals): Promise<void> {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -9,6 +8,7 @@ import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { createWorld } from '../setup/world.ts';
 import { startLoad } from './customers.ts';
+import { holdConnection } from './hold-connection.ts';
 
 /** `WORKERS=2 npm start`, on the real servers that it needs. */
 
@@ -99,15 +99,6 @@ async function start(env: Readonly<Record<string, string>>): Promise<ServiceProc
   const service = await startServiceProcess(env);
   await vi.waitFor(() => expect(linesOf(service, 'Listening on')).toHaveLength(1), patient);
   return service;
-}
-
-/** A connection that says nothing, so that the service cannot end at once. */
-async function holdConnection(service: ServiceProcess): Promise<void> {
-  const { hostname, port } = new URL(service.url);
-  const stranger = connect(Number(port), hostname);
-  stranger.on('error', () => {});
-  onTestFinished(() => void stranger.destroy());
-  await once(stranger, 'connect');
 }
 
 async function sql<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
