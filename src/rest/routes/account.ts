@@ -97,7 +97,9 @@ const exportRoute = createRoute({
   path: '/account/export',
   operationId: 'exportAccount',
   summary: 'All that is kept of your account',
-  description: 'License keys, passwords and API keys are not part of it: the service has their hashes alone.',
+  description:
+    'License keys, passwords and API keys are not part of it: the service has their hashes alone. It is sent as it is ' +
+    'read; where that fails on the way, the answer is broken off, and is no JSON.',
   responses: {
     200: jsonAnswer('The export', answer({ export: accountExportSchema })),
     ...failures(...readCodes),

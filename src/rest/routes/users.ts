@@ -74,7 +74,9 @@ const exportRoute = createRoute({
   path: '/apps/{id}/users/export',
   operationId: 'exportEndUsers',
   summary: "All that is kept of an application's end users",
-  description: "To answer an end user's request for their data. Passwords are in no form part of it.",
+  description:
+    "To answer an end user's request for their data. Passwords are in no form part of it. It is sent as it is read; " +
+    'where that fails on the way, the answer is broken off, and is no JSON.',
   request: { params },
   responses: {
     200: jsonAnswer('The export', answer({ export: endUserExportSchema })),
