@@ -1,9 +1,9 @@
 /** Rows of an export, some at a time: a vendor may have more of them than memory should hold at once. */
 export type Pages<Row> = AsyncIterable<readonly Row[]>;
 
-/** Where a page begins, and how many rows it has: newest first, as ids are ordered by creation. */
-export interface PageBounds {
-  readonly where: { readonly id?: { readonly lt: string } };
+/** A page of what one owner has, as Prisma is asked for it: newest first, as ids are ordered by creation. */
+export interface PageOf<Owner> {
+  readonly where: Owner & { readonly id?: { readonly lt: string } };
   readonly orderBy: { readonly id: 'desc' };
   readonly take: number;
 }
@@ -13,18 +13,20 @@ const rowsOfPage = 1_000;
 /**
  * Reads rows page by page, as they are asked for. Each page is read for itself: what is deleted meanwhile may be
  * missing, and nothing comes twice.
- * @param read answers the rows within these bounds
+ * @param owner whose rows, as a condition
+ * @param read answers the rows of a page
  * @param first the newest id that is not shown any more; null to begin with the newest row
  * @param most rows in all
  */
-export async function* pagesOf<Row extends { readonly id: string }>(
-  read: (bounds: PageBounds) => Promise<readonly Row[]>,
+export async function* pagesOf<Owner extends object, Row extends { readonly id: string }>(
+  owner: Owner,
+  read: (page: PageOf<Owner>) => Promise<readonly Row[]>,
   { first = null, most = Number.POSITIVE_INFINITY }: { first?: string | null; most?: number } = {},
 ): AsyncGenerator<readonly Row[], void> {
   let older = first;
   for (let left = most; left > 0; ) {
     const take = Math.min(left, rowsOfPage);
-    const where = older === null ? {} : { id: { lt: older } };
+    const where = older === null ? owner : { ...owner, id: { lt: older } };
     const rows = await read({ where, orderBy: { id: 'desc' }, take });
     if (rows.length > 0) yield rows;
     if (rows.length < take) return;

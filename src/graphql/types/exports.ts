@@ -25,12 +25,14 @@ const mostRows = 20_000;
 async function whole(exported: object, path: string): Promise<object> {
   const members: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(exported)) {
-    members[name] = isPages(member) ? await gather(member, mostRows) : member;
-    if (members[name] !== null) continue;
-    const message = `Over GraphQL an export has at most ${mostRows} ${name}, and this one has more: get it from ${path}.`;
-    throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
+    members[name] = isPages(member) ? ((await gather(member, mostRows)) ?? tooMany(name, path)) : member;
   }
   return members;
+}
+
+function tooMany(name: string, path: string): never {
+  const message = `Over GraphQL an export has at most ${mostRows} ${name}, and this one has more: get it from ${path}.`;
+  throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
 }
 
 builder.queryFields((t) => ({

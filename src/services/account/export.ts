@@ -6,14 +6,11 @@ import { me } from '../auth/me.ts';
 import { banSelect } from '../ban/list.ts';
 import type { ServiceContext } from '../context.ts';
 import { endUserSelect, endUserView } from '../end-user/view.ts';
-import { oneByOne, type PageBounds, pagesOf } from '../export-pages.ts';
+import { oneByOne, pagesOf } from '../export-pages.ts';
 import { licenseSelect, licenseView } from '../license/view.ts';
-import { securityLogSelect } from '../security-log/list.ts';
+import { exportedLog } from '../security-log/export.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
-
-/** The newest entries of the security log that an export has. */
-export const mostExportedLogEntries = 10_000;
 
 export type AccountExport = Awaited<ReturnType<typeof exportAccount>>;
 
@@ -38,35 +35,25 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
   await developerTransaction(ctx, developerId, (transaction) =>
     recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event: 'account_exported' }),
   );
-  const within = ({ id: applicationId }: { readonly id: string }, { where, ...bounds }: PageBounds) =>
-    ({ ...bounds, where: { ...where, applicationId } }) as const;
   return {
     ...exported,
-    licenses: oneByOne(applications, (owner) =>
-      pagesOf(async (bounds) => {
-        const rows = await prisma.license.findMany({ ...within(owner, bounds), select: licenseSelect });
+    licenses: oneByOne(applications, ({ id: applicationId }) =>
+      pagesOf({ applicationId }, async (page) => {
+        const rows = await prisma.license.findMany({ ...page, select: licenseSelect });
         return rows.map((row) => licenseView(row, now));
       }),
     ),
-    users: oneByOne(applications, (owner) =>
-      pagesOf(async (bounds) => {
-        const rows = await prisma.endUser.findMany({ ...within(owner, bounds), select: endUserSelect });
+    users: oneByOne(applications, ({ id: applicationId }) =>
+      pagesOf({ applicationId }, async (page) => {
+        const rows = await prisma.endUser.findMany({ ...page, select: endUserSelect });
         return rows.map(endUserView);
       }),
     ),
-    bans: oneByOne(applications, (owner) =>
-      pagesOf((bounds) =>
-        prisma.ban.findMany({ ...within(owner, bounds), select: { ...banSelect, applicationId: true } }),
+    bans: oneByOne(applications, ({ id: applicationId }) =>
+      pagesOf({ applicationId }, (page) =>
+        prisma.ban.findMany({ ...page, select: { ...banSelect, applicationId: true } }),
       ),
     ),
-    securityLog: pagesOf(
-      ({ where, ...bounds }) =>
-        prisma.securityLogEntry.findMany({
-          ...bounds,
-          where: { ...where, developerId },
-          select: securityLogSelect,
-        }),
-      { first: noted, most: mostExportedLogEntries },
-    ),
+    securityLog: exportedLog(ctx.env.database, { developerId }, noted),
   };
 }

@@ -3,11 +3,8 @@ import { banSelect } from '../ban/list.ts';
 import type { ServiceContext } from '../context.ts';
 import { pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
-import { securityLogSelect } from '../security-log/list.ts';
+import { exportedLog } from '../security-log/export.ts';
 import { endUserSelect } from './view.ts';
-
-/** The newest entries of the security log that an export has. */
-const mostLogEntries = 10_000;
 
 /** What an export has of an end user's license. */
 const exportedLicense = {
@@ -50,29 +47,15 @@ export async function exportEndUsers({
   return {
     exportedAt: now,
     applicationId,
-    users: pagesOf(async ({ where, ...bounds }) => {
-      const users = await prisma.endUser.findMany({
-        ...bounds,
-        where: { ...where, applicationId },
-        select: exportedUser,
-      });
+    users: pagesOf({ applicationId }, async (page) => {
+      const users = await prisma.endUser.findMany({ ...page, select: exportedUser });
       return users.map(({ license, ...user }) => ({
         ...user,
         subscriptionTier: license?.subscriptionTier ?? null,
         license: license && { ...license, status: shownStatus(license, now) },
       }));
     }),
-    bans: pagesOf(({ where, ...bounds }) =>
-      prisma.ban.findMany({ ...bounds, where: { ...where, applicationId }, select: banSelect }),
-    ),
-    securityLog: pagesOf(
-      ({ where, ...bounds }) =>
-        prisma.securityLogEntry.findMany({
-          ...bounds,
-          where: { ...where, applicationId },
-          select: securityLogSelect,
-        }),
-      { most: mostLogEntries },
-    ),
+    bans: pagesOf({ applicationId }, (page) => prisma.ban.findMany({ ...page, select: banSelect })),
+    securityLog: exportedLog(ctx.env.database, { applicationId }),
   };
 }
