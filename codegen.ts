@@ -9,7 +9,7 @@ const types = {
 
 const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
-/** Typed documents from the committed schema: those that the tests send, and those of `latchkey/management`. */
+/** Typed documents from the committed schema: those that the tests send, and those of `@latchkey/management`. */
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {

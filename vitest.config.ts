@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { hasPgbouncer } from './test/setup/pgbouncer-program.ts';
 import { replacing } from './test/setup/replacing.ts';
 
 const onServer = process.env.TEST_DATABASE_URL !== undefined;
@@ -8,6 +9,7 @@ const onServer = process.env.TEST_DATABASE_URL !== undefined;
 const leftOut = [
   ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
   ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
+  ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
 ];
 if (leftOut.length > 0)
   process.stderr.write(`Left out, for want of a server: tests on ${leftOut.join(', ')}.\n`);

@@ -4,11 +4,12 @@ import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
-import { createBeginRequest, routeOf, transportOf } from './rest/begin-request.ts';
+import { createBeginRequest, exchangeOf, routeOf, transportOf } from './rest/begin-request.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
 import { createCommonFields, fixedFields, type HeaderFields, setFields } from './rest/header-fields.ts';
+import { createAllowedOrigins } from './rest/middleware/allowed-origins.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
@@ -18,6 +19,7 @@ import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
 import { createRestApp } from './rest/rest-app.ts';
 import { createClientApp } from './rest/sealed/client-app.ts';
+import { startPage } from './rest/start-page.ts';
 import { createRequestLog } from './telemetry/request-log.ts';
 import { createRequestObserver } from './telemetry/request-observer.ts';
 
@@ -36,6 +38,9 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
     country: { header: config.countryHeader, lookUp: countryOfIp },
     log: services.log,
   });
+  const { publicUrl, corsOrigins } = config;
+  const origins = createAllowedOrigins({ publicUrl, corsOrigins, clock: services.clock, log: services.log });
+  const forAllowedPages = openToAllowedPages(origins);
   const commonFields = createCommonFields(config.publicUrl);
   const app = new Hono<RestEnv>();
   app.onError(answerError);
@@ -52,26 +57,21 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
     setFields(c, commonFields(c.get('requestId')));
     await next();
   });
-  app.use(originGuard(config.publicUrl, config.corsOrigins));
+  app.use(originGuard(origins));
 
+  app.get('/', startPage());
   app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
   app.get('/health/ready', (c) => {
     const report = readiness.report();
     return c.json(report, report.ready ? 200 : 503);
   });
-  app.route('/api/v1', createRestApp(config.publicUrl, config.corsOrigins));
+  app.route('/api/v1', createRestApp(config.publicUrl, forAllowedPages));
   app.route('/docs', docsPage());
 
   const graphql = createGraphqlHandler(services);
   app.get('/graphql', graphiqlPage());
   app.route('/graphql', graphiqlAssets());
-  app.use(
-    '/graphql',
-    openToAllowedPages(config.corsOrigins),
-    requireJson,
-    identified,
-    limitBodyByActor(largestBodies),
-  );
+  app.use('/graphql', forAllowedPages, requireJson, identified, limitBodyByActor(largestBodies));
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     const cookies: string[] = [];
     const { body, status, headers } = await graphql(c.req.raw, {
@@ -83,6 +83,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
         start: (token) => cookies.push(sessionCookie(token, config.publicUrl)),
         end: () => cookies.push(clearedSessionCookie(config.publicUrl)),
       },
+      breakOff: () => exchangeOf(c)?.outgoing.destroy(),
     });
     const last = cookies.at(-1);
     if (last !== undefined) headers.append('Set-Cookie', last);

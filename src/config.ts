@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DatabaseAddress } from './db/address.ts';
 import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
+import { type CountLimitName, countLimitDefaults } from './services/count-limits.ts';
 
 /** Everything that the environment decides, parsed once and frozen. */
 export interface Config {
@@ -12,6 +13,8 @@ export interface Config {
   readonly publicUrl: string;
   readonly database: DatabaseAddress;
   readonly redisUrl: string | null;
+  /** Starts the name of every key and channel in Redis. */
+  readonly redisPrefix: string;
   /** The master secret as given; null when it is generated into the data directory. */
   readonly serviceSecret: string | null;
   /** The master secret before it was rotated; what it protects is honoured, and nothing new is made with it. */
@@ -34,6 +37,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Requests a minute and client address, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
+  /** How many things one owner can have, by name. */
+  readonly countLimits: Readonly<Record<CountLimitName, number>>;
   readonly logRetentionDays: number;
   /** How long validation goes on from what is cached while PostgreSQL is away; 0: not at all. */
   readonly staleIfDownSeconds: number;
@@ -109,6 +114,10 @@ const environment = z.object({
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url('postgresql:', 'postgres:').optional(),
   REDIS_URL: url('redis:', 'rediss:').optional(),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9:._-]{1,64}$/, 'must be 1 to 64 letters, digits and characters of : . _ -')
+    .default('latchkey:'),
   SERVICE_SECRET: masterSecret.optional(),
   CRYPTO_ENFORCE: z.enum(['true', 'false'], 'must be true or false').default('true'),
   TURNSTILE_SECRET_KEY: z.string().optional(),
@@ -129,7 +138,8 @@ const environment = z.object({
       'must be origins such as https://dash.example.com, with commas between',
     )
     .default([]),
-  RATE_LIMITS: z.string().default('').transform(parseRateLimits),
+  RATE_LIMITS: numbersByName(rateLimitDefaults, 'write name=requests, at least 1 a minute,'),
+  COUNT_LIMITS: numbersByName(countLimitDefaults, 'write name=count, at least 1,'),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
   STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
   CACHED_LICENSES: integer(1, 100_000_000).default(50_000),
@@ -142,23 +152,32 @@ const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
-function parseRateLimits(text: string, context: z.RefinementCtx): Record<RateLimitName, number> {
-  const limits = new Map<string, number>();
-  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
-    const match = /^\s*([A-Za-z]+)\s*=\s*([1-9]\d{0,8})\s*$/.exec(part);
-    const [, name, value] = match ?? [];
-    if (name === undefined || !Object.hasOwn(rateLimitDefaults, name)) {
-      context.addIssue({
-        code: 'custom',
-        message: `has "${part.trim()}"; write name=requests, at least 1 a minute, with a name of ${Object.keys(rateLimitDefaults).join(', ')}`,
-      });
-    } else if (limits.has(name)) {
-      context.addIssue({ code: 'custom', message: `has ${name} twice; write each name once` });
-    } else {
-      limits.set(name, Number(value));
-    }
-  }
-  return { ...rateLimitDefaults, ...Object.fromEntries(limits) };
+/** Every variable that the service reads. */
+export const variableNames: readonly string[] = Object.keys(environment.shape);
+
+/** A variable that sets some of these numbers: `name=number`, with commas between. */
+function numbersByName<Name extends string>(defaults: Readonly<Record<Name, number>>, howTo: string) {
+  return z
+    .string()
+    .default('')
+    .transform((text, context): Record<Name, number> => {
+      const numbers = new Map<string, number>();
+      for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
+        const match = /^\s*([A-Za-z]+)\s*=\s*([1-9]\d{0,8})\s*$/.exec(part);
+        const [, name, value] = match ?? [];
+        if (name === undefined || !Object.hasOwn(defaults, name)) {
+          context.addIssue({
+            code: 'custom',
+            message: `has "${part.trim()}"; ${howTo} with a name of ${Object.keys(defaults).join(', ')}`,
+          });
+        } else if (numbers.has(name)) {
+          context.addIssue({ code: 'custom', message: `has ${name} twice; write each name once` });
+        } else {
+          numbers.set(name, Number(value));
+        }
+      }
+      return { ...defaults, ...Object.fromEntries(numbers) };
+    });
 }
 
 /**
@@ -180,6 +199,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: (value.PUBLIC_URL ?? `http://${hostOfUrl(value.HOST)}:${value.PORT}`).replace(/\/+$/, ''),
     database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
     redisUrl: value.REDIS_URL ?? null,
+    redisPrefix: value.REDIS_PREFIX,
     serviceSecret: value.SERVICE_SECRET ?? null,
     cryptoEnforce: value.CRYPTO_ENFORCE === 'true',
     turnstile:
@@ -191,6 +211,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     geoipDatabase: value.GEOIP_DB ?? null,
     corsOrigins: value.CORS_ORIGINS,
     rateLimits: value.RATE_LIMITS,
+    countLimits: value.COUNT_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
     staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
     cachedLicenses: value.CACHED_LICENSES,

@@ -1,29 +1,44 @@
 import type { Config } from './config.ts';
 import { createTicketSealer } from './crypto/session-ticket.ts';
-import { openDatabase } from './db/database.ts';
+import { type Database, openDatabase } from './db/database.ts';
+import { readInstallationId } from './db/installation.ts';
+import { asStartError } from './db/refused-statement.ts';
 import { createWatchPool } from './db/watch-pool.ts';
 import { createMemoryStore } from './ephemeral/memory.ts';
 import { createRedisStore } from './ephemeral/redis.ts';
 import { createReplayGuard } from './ephemeral/replay-guard.ts';
+import type { EphemeralStore } from './ephemeral/store.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { openCountryDatabase } from './lib/country-database.ts';
+import { createFairTurns } from './lib/fair-turns.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { openKeyring } from './services/application/open-keyring.ts';
 import { createEndedSessions } from './services/auth/ended-sessions.ts';
 import { createServiceCaches } from './services/caches.ts';
+import { startClockWatch } from './services/clock-watch.ts';
+import { recordChanges } from './services/coherence/cache-change.ts';
 import {
   type DatabaseWatch,
   embeddedDatabaseWatch,
   startDatabaseWatch,
 } from './services/coherence/database-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
+import {
+  createDeveloperTurns,
+  longestWaits,
+  tooManyChanges,
+  tooManyReads,
+  turnLimits,
+} from './services/developer-turns.ts';
+import { createExportSlots } from './services/export-slots.ts';
 import { startMaintenance } from './services/maintenance.ts';
 import { metricFamilies } from './services/metric-families.ts';
 import { createReadiness, type Readiness } from './services/readiness.ts';
 import { createSecurityLogFeed } from './services/security-log/feed.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
 import { createServiceCounts } from './services/service-counts.ts';
+import { createUnreadAnswers } from './services/unread-answers.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 /** Everything that is opened at start, and closed at the end. */
@@ -50,6 +65,9 @@ export interface DepsOptions {
   /** Called when a part that the service cannot live without has died. */
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
+
+/** Each of ten thousand keys is held in memory, and takes a few seconds. */
+const mostMintsWaiting = 20;
 
 /** What the rest may take to close when the log is written, in milliseconds. */
 const closingMilliseconds = 500;
@@ -80,25 +98,34 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     // After the database is open: its lock keeps a second process from making a second secret.
     const keyring = await openKeyring(config, database.pool);
 
-    const store =
-      config.redisUrl === null
-        ? createMemoryStore({ clock })
-        : await createRedisStore({ url: config.redisUrl, log });
+    const store = await openStore(config, database, { clock, log });
     closers.push(() => store.close());
     const watch = await watchDatabase(config, log);
     closers.push(() => watch.close());
     const { logRetentionDays: retentionDays } = config;
+    closers.push(startClockWatch({ clock, log }));
     closers.push(startMaintenance({ database, clock, log, retentionDays }));
+    const isServer = database.kind === 'server';
     const securityLogFeed = createSecurityLogFeed({
       store,
+      watch,
+      shared: isServer,
       log,
       oldestWaiting: () => securityLog.oldestWaiting,
     });
+    const tellOfEntries = (applicationIds: ReadonlySet<string>): void => {
+      recordChanges(database.pool, [{ cache: 'log', keys: [...applicationIds] }]).catch((error: unknown) =>
+        log.debug({ err: error }, 'Followers elsewhere will see news later'),
+      );
+    };
     const securityLog = createSecurityLogWriter({
       pool: database.pool,
       log,
       clock,
-      onWritten: securityLogFeed.news.tell,
+      onWritten: (applicationIds) => {
+        securityLogFeed.news.tell(applicationIds);
+        if (isServer && !store.shared) tellOfEntries(applicationIds);
+      },
     });
     closers.push((deadline) =>
       securityLog.close(deadline === undefined ? undefined : deadline - closingMilliseconds),
@@ -108,8 +135,11 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
     closers.push(() => apiKeyUse.close());
 
+    const limitsOf = (kind: keyof typeof longestWaits) =>
+      turnLimits(database.kind, config.databaseConnections, longestWaits[kind]);
     const services: ServiceEnvironment = {
       database,
+      databaseWatch: watch,
       store,
       replayGuard: createReplayGuard(store),
       caches: createServiceCaches({
@@ -122,8 +152,19 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       }),
       securityLog,
       securityLogFeed,
-      endedSessions: createEndedSessions(store, securityLogFeed.followers, log),
+      endedSessions: createEndedSessions({
+        database,
+        store,
+        watch,
+        followers: securityLogFeed.followers,
+        log,
+      }),
       apiKeyUse,
+      exportSlots: createExportSlots(),
+      unreadAnswers: createUnreadAnswers(),
+      readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
+      changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
+      mintTurns: createFairTurns({ atOnce: 1, mostWaiting: mostMintsWaiting }),
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,
@@ -137,6 +178,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       settings: {
         publicUrl: config.publicUrl,
         rateLimits: config.rateLimits,
+        countLimits: config.countLimits,
         cryptoEnforce: config.cryptoEnforce,
         registrationOpen: config.registrationOpen,
         turnstile: config.turnstile,
@@ -148,8 +190,25 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     return { config, log, services, countryOfIp, telemetry, readiness, close };
   } catch (error) {
     await close().catch(() => undefined);
-    throw error;
+    throw asStartError(error);
   }
+}
+
+async function openStore(
+  { redisUrl, redisPrefix }: Config,
+  database: Database,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Promise<EphemeralStore> {
+  if (redisUrl !== null) {
+    const keyPrefix = `${redisPrefix}${await readInstallationId(database.pool)}:`;
+    return createRedisStore({ url: redisUrl, keyPrefix, log });
+  }
+  if (database.kind === 'server') {
+    log.warn(
+      'REDIS_URL is not set: replay protection and rate limits are per process. Set it before you run a second instance on this database',
+    );
+  }
+  return createMemoryStore({ clock });
 }
 
 async function watchDatabase(config: Config, log: Logger): Promise<DatabaseWatch> {

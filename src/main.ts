@@ -1,18 +1,26 @@
 import { loadConfig } from './config.ts';
-import { createLogger } from './lib/log.ts';
+import { createLogger, formatLines } from './lib/log.ts';
 import { announce } from './supervisor/announce.ts';
 import { createEnding } from './supervisor/ending.ts';
 import { hearLastResort } from './supervisor/last-resort.ts';
 import { workerArgument } from './supervisor/messages.ts';
 import { describeStartFailure, WorkerStartError } from './supervisor/start-failure.ts';
 import { onStopSignal } from './supervisor/stop-signal.ts';
+import { unknownVariables } from './unknown-variables.ts';
 
 // The service is loaded where it runs: the supervisor has no use for it.
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
+  // A person reads a terminal; a program reads everything else, and gets JSON.
+  if (process.stdout.isTTY) {
+    const { readableLines } = await import('./lib/readable-lines.ts');
+    formatLines(readableLines({ color: process.stdout.hasColors() }));
+  }
   const log = createLogger(config.logLevel);
   const [, , role, number] = process.argv;
-  if (role === workerArgument && process.connected) {
+  const isWorker = role === workerArgument && process.connected;
+  if (!isWorker) for (const warning of unknownVariables(process.env)) log.warn(warning);
+  if (isWorker) {
     const { work } = await import('./supervisor/work.ts');
     await work(config, log.child({ worker: Number(number) }));
   } else if (config.workers > 1) {

@@ -93,8 +93,7 @@ export async function startHandedServer(config: Config, options: ServerOptions =
 async function open(config: Config, options: ServerOptions) {
   const log = options.log ?? createLogger(config.logLevel);
   const deps = await createDeps(config, { log, onFatal: options.onFatal });
-  const limits = { ...httpLimitsBehind(config.trustProxy), ...options.limits };
-  const server = createHttpServer(createApp(deps), config.host, limits);
+  const server = createHttpServer(createApp(deps), config, options.limits);
   const wholeMilliseconds = config.shutdownSeconds * 1000;
   const drain = createDrain(server, { patienceMilliseconds: patienceWithin(wholeMilliseconds) });
   const running: RunningServer = {
@@ -102,7 +101,7 @@ async function open(config: Config, options: ServerOptions) {
     close: async () => {
       const deadline = performance.now() + wholeMilliseconds;
       deps.readiness.drain();
-      // Open streams would hold the drain up, and their clients do better to go on elsewhere at once.
+      // Open streams would hold the drain up, and their clients do better to go on elsewhere at once: they are broken off.
       deps.services.securityLogFeed.close();
       await drain();
       await deps.close(deadline);
@@ -118,9 +117,14 @@ const patienceWithin = (wholeMilliseconds: number): number =>
   wholeMilliseconds - Math.min(kept.mostMilliseconds, kept.share * wholeMilliseconds);
 
 /** An HTTP/1.1 server of an application, which bounds what connections take. It listens nowhere yet. */
-export function createHttpServer(app: App, hostname: string, limits: HttpLimits) {
+export function createHttpServer(
+  app: App,
+  { host, trustProxy }: Pick<Config, 'host' | 'trustProxy'>,
+  overridden: Partial<HttpLimits> = {},
+) {
+  const limits = { ...httpLimitsBehind(trustProxy), ...overridden };
   const listener = getRequestListener(app.fetch, {
-    hostname,
+    hostname: host,
     errorHandler: (error) => {
       // The application answers its own errors.
       if (!(error instanceof RequestError)) return new Response(null, { status: 500 });

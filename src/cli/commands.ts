@@ -3,6 +3,7 @@ import { addBackupCommand } from './commands/backup.ts';
 import { addCreateDeveloperCommand } from './commands/create-developer.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addResetPasswordCommand } from './commands/reset-password.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addRotateSecretCommand } from './commands/rotate-secret.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,4 +16,5 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addDoctorCommand,
   addRotateSecretCommand,
   addCreateDeveloperCommand,
+  addResetPasswordCommand,
 ];

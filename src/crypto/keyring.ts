@@ -9,6 +9,8 @@ export interface SecretKeys {
   readonly applicationKey: Uint8Array;
   /** Secret that the keys of session tickets are derived from. */
   readonly ticketSecret: Uint8Array;
+  /** Distinguishes this master secret from others without revealing it: stored with the data. */
+  readonly fingerprint: Uint8Array;
 }
 
 /** The keys of a master secret that another has replaced. What they protect is honoured; nothing is made with them. */
@@ -48,5 +50,6 @@ function deriveKeys(masterSecret: Uint8Array): SecretKeys {
     cookie: { privateKey, publicKey: createPublicKey(privateKey) },
     applicationKey: derive('application-private-key/v1'),
     ticketSecret: derive('session-ticket/v1'),
+    fingerprint: derive('secret-fingerprint/v1'),
   };
 }

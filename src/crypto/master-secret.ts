@@ -4,6 +4,7 @@ import { cookieLifetimeSeconds } from './cookie-token.ts';
 import type { PreviousSecret } from './keyring.ts';
 import {
   createSecretFile,
+  foreignOwnerOf,
   MasterSecretError,
   readSecretFile,
   removeDrafts,
@@ -11,7 +12,7 @@ import {
   replaceSecretFile,
 } from './secret-file.ts';
 
-export { MasterSecretError };
+export { foreignOwnerOf, MasterSecretError };
 
 /** The master secret, and those before it whose work is honoured. */
 export interface MasterSecrets {

@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -44,11 +45,26 @@ export function readSecretFile(path: string): string | null {
     if (error instanceof MasterSecretError) throw error;
     if (codeOf(error) === 'ENOENT') return null;
     const reason = error instanceof Error ? error.message : String(error);
+    const owner = foreignOwnerOf(path);
+    const whose =
+      owner === null
+        ? ''
+        : ` It belongs to user ${owner}, and this process runs as user ${process.geteuid?.()}.`;
     throw new MasterSecretError(
-      `${path} cannot be read (${reason}). Let the user that this service runs as, and no other, own and read it; it ` +
+      `${path} cannot be read (${reason}).${whose} Let the user that this service runs as, and no other, own and read it; it ` +
         'has not been replaced.',
       { cause: error },
     );
+  }
+}
+
+/** The id of the user who owns a file; null if that is this process's user, or unknown. */
+export function foreignOwnerOf(path: string): number | null {
+  try {
+    const { uid } = statSync(path);
+    return process.geteuid === undefined || uid === process.geteuid() ? null : uid;
+  } catch {
+    return null;
   }
 }
 

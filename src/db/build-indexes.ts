@@ -1,9 +1,8 @@
-import type pg from 'pg';
-import { waitForLocks } from './pool.ts';
-import { untilStopped } from './until-stopped.ts';
-
-/** Advisory lock of the one instance that builds these indexes. */
-const advisoryLock = 72707374;
+import pg from 'pg';
+import { advisoryLocks } from './advisory-locks.ts';
+import { noLimits, prepareSession } from './session-settings.ts';
+import { type Run, untilStopped } from './until-stopped.ts';
+import { whileHolding } from './while-holding.ts';
 
 export interface WantedIndex {
   readonly name: string;
@@ -18,12 +17,12 @@ export interface IndexBuilding<Wanted extends { readonly name: string }> {
   /** Breaks the building off; undefined: nothing does. */
   readonly stop: AbortSignal | undefined;
   missing(client: pg.Pool | pg.ClientBase): Promise<readonly Wanted[]>;
-  build(client: pg.PoolClient, index: Wanted): Promise<void>;
+  build(run: Run, index: Wanted): Promise<void>;
 }
 
 /**
- * Builds what is missing, one after another, on one connection that waits for locks as long as it takes, or until it is
- * to stop. Several instances may call it at once: one works.
+ * Builds what is missing, one after another, on a connection that waits for locks as long as it takes, or until it is to
+ * stop. Several instances may call it at once: one works.
  * @returns the names of the indexes that were built
  * @throws {Error} when it was stopped within an index
  */
@@ -33,27 +32,51 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
 ): Promise<string[]> {
   const built: string[] = [];
   if (stop.aborted || (await missing(pool)).length === 0) return built;
-  const client = await pool.connect();
-  try {
-    // Tried, not waited for: whoever waits in a statement is waited for by the index itself.
-    const locked = await client.query<{ locked: boolean }>(
-      `SELECT pg_try_advisory_lock(${advisoryLock}) AS locked`,
+  const buildAll = async (client: pg.ClientBase, run: Run): Promise<void> => {
+    for (const index of await missing(client)) {
+      if (stop.aborted) return;
+      await build(run, index);
+      built.push(index.name);
+    }
+  };
+  if (pool.options.max === 1) {
+    await onOnlyConnection(pool, (client) => buildAll(client, (sql) => client.query(sql)));
+  } else {
+    await whileHolding(pool, advisoryLock, (lost) =>
+      onPatientConnection(pool, (client) =>
+        untilStopped(pool, client, AbortSignal.any([stop, lost]), (run) => buildAll(client, run)),
+      ),
     );
-    if (locked.rows[0]?.locked !== true) return built;
-    await client.query(waitForLocks);
-    await untilStopped(pool, client, stop, async () => {
-      for (const index of await missing(client)) {
-        if (stop.aborted) return;
-        await build(client, index);
-        built.push(index.name);
-      }
-    });
-    await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
-  } finally {
-    // Closed, not reused: the setting is its session's, and so is the lock when something failed.
-    client.release(true);
   }
   return built;
+}
+
+/** Embedded, whoever has the one connection is alone: no lock is needed, and no statement waits for a transaction. */
+async function onOnlyConnection(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await work(client);
+  } finally {
+    client.release();
+  }
+}
+
+/** Apart from the pool, whose connections have limits of time, and are for requests. */
+async function onPatientConnection(pool: pg.Pool, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client(pool.options);
+  // The statement that it breaks off says so too.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    // A shared session keeps the limits that the operator has given it.
+    await prepareSession(client, noLimits);
+    await work(client);
+  } finally {
+    await client.end();
+  }
 }
 
 /**
@@ -67,14 +90,14 @@ export const buildIndexes = (
   stop?: AbortSignal,
 ): Promise<string[]> =>
   buildMissing(pool, {
-    advisoryLock,
+    advisoryLock: advisoryLocks.indexes,
     stop,
     missing: (client) => missing(client, wanted),
-    build: async (client, { name, table, definition }) => {
-      await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-      await client.query(`CREATE INDEX CONCURRENTLY ${name} ON ${table} USING ${definition}`);
+    build: async (run, { name, table, definition }) => {
+      await run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+      await run(`CREATE INDEX CONCURRENTLY ${name} ON ${table} USING ${definition}`);
       // The planner knows nothing of an expression before it has looked at the table with the index.
-      await client.query(`ANALYZE ${table}`);
+      await run(`ANALYZE ${table}`);
     },
   });
 

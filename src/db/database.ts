@@ -8,8 +8,13 @@ import { openEmbedded } from './embedded/embedded.ts';
 import { startLogPartitions } from './log-partitions.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, readMigrations } from './migrations.ts';
+import { discardMintUnderWay } from './mint-under-way.ts';
+import { explained } from './refused-statement.ts';
 import { connectServer } from './server.ts';
+import { schema } from './session-settings.ts';
+import { explainRefusal } from './start-error.ts';
 import { countStatementErrors } from './statement-errors.ts';
+import { strayInstallations } from './stray-installations.ts';
 
 /** An open, migrated database. */
 export interface Database {
@@ -22,7 +27,10 @@ export interface Database {
   readonly pool: pg.Pool;
   /** Whether it answered a moment ago: a heartbeat asks a server, so that asking here costs nothing. */
   isAvailable(): boolean;
-  /** Whether it answers and takes no writes, as a primary that was demoted: known as cheaply. */
+  /**
+   * True if it answers but is read-only, such as a demoted primary, or an embedded database whose disk is full or
+   * read-only. As cheap as `isAvailable`.
+   */
   isReadOnly(): boolean;
   /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
   readonly errors: Tally;
@@ -59,13 +67,19 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
   const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
+    // What a process left that ended within a mint; this one has the directory alone.
+    if (address.kind !== 'server') await discardMintUnderWay(pool);
     await startLogPartitions(pool, new Date(), log);
+    if (address.kind === 'server') await warnOfStrays(pool, log);
   } catch (error) {
     await close().catch(() => undefined);
-    throw error;
+    throw explainRefusal(error);
   }
   // Embedded, transactions queue for the one connection: a longer wait than Prisma's 2 seconds is no failure.
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: { maxWait: 10_000 } });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { schema }),
+    transactionOptions: { maxWait: 10_000 },
+  });
   return {
     kind: address.kind,
     prisma,
@@ -78,6 +92,15 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
       await close();
     },
   };
+}
+
+async function warnOfStrays(pool: pg.Pool, log: Logger): Promise<void> {
+  const schemas = await explained(strayInstallations(pool));
+  if (schemas.length === 0) return;
+  log.warn(
+    { schemas },
+    `The database also has Latchkey's tables in schemas other than ${schema}, and they are not used: run "latchkey doctor" for details`,
+  );
 }
 
 async function connect(
@@ -98,5 +121,5 @@ async function connect(
       onFatal?.(error);
     },
   });
-  return { ...embedded, isAvailable: () => isAlive, isReadOnly: () => false };
+  return { ...embedded, isAvailable: () => isAlive };
 }

@@ -26,15 +26,19 @@ export function isRecordNotFound(error: unknown): boolean {
 
 /**
  * Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away, that has no
- * room left on its disk or in its memory (53), that takes no writes, as a primary that was demoted (25006), that was told
- * to give a statement up, as by an operator's statement_timeout (57014), or where others hold what is needed for too long
- * (55P03, 25P03).
+ * room left on its disk or in its memory (53), whose disk fails (58030, and 58P02 for a file that already exists), that is
+ * read-only, such as a demoted primary (25006), that cancelled a statement, for example by an operator's
+ * statement_timeout (57014), or where other transactions hold the needed locks for too long (55P03, 25P03).
  */
 const unavailableCode =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|57014|08...|53[0-3]00|25006|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|57014|08...|53[0-3]00|58030|58P02|25006|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
 
 /** What the adapter says of a failure: PostgreSQL's own code where it sent one, and the adapter's word for the kind. */
-const adapterCause = z.object({ originalCode: z.string().optional(), kind: z.string().optional() });
+const adapterCause = z.object({
+  originalCode: z.string().optional(),
+  originalMessage: z.string().optional(),
+  kind: z.string().optional(),
+});
 
 /**
  * Where Prisma keeps it. Of a query, in the error's `meta`: P2010 and its like say only that a raw query failed. The
@@ -64,11 +68,23 @@ const codesOf = (error: Error): string[] => {
   ];
 };
 
+/**
+ * PostgreSQL has one code for a file that it may not write and for a table that a role may not access (42501). The former
+ * happens on a disk that was remounted as read-only (EROFS).
+ */
+const refusedFile = /could not .+: (Read-only file system|Permission denied|Operation not permitted)$/;
+
+/** True for PostgreSQL's errors when its disk rejects writes, has no space, or no file can be opened. */
+export const isRefusedByDisk = (code: string, message: string): boolean =>
+  /^(53[01]00|58030|58P02)$/.test(code) || (code === '42501' && refusedFile.test(message));
+
 /** True when the database cannot be reached or written to, or does not answer in time: trying again later may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
-    if (lostConnection.has(adapterCauseOf(cause).kind)) return true;
+    const { kind, originalMessage = cause.message } = adapterCauseOf(cause);
+    if (codesOf(cause).some((code) => isRefusedByDisk(code, originalMessage))) return true;
+    if (lostConnection.has(kind)) return true;
     if (/timeout exceeded when trying to connect|Connection terminated|not queryable/.test(cause.message))
       return true;
   }
@@ -81,6 +97,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isTransactionVictim(error: unknown): boolean {
   return error instanceof Error && codesOf(error).some((code) => /^(40P01|40001|P2034)$/.test(code));
+}
+
+/** True when a statement took longer than it may (`statement_timeout`), or was cancelled. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).includes('57014');
 }
 
 /** True when a statement gave up waiting for what another transaction holds (`lock_timeout`). */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-
-/** Advisory lock of the one instance that folds. */
-const advisoryLock = 72707373;
+import { advisoryLocks } from './advisory-locks.ts';
+import { deleteInSlices } from './delete-in-slices.ts';
+import { atLeisure } from './in-transaction.ts';
 
 /**
  * Folds the changes of license counts into the counts, in one statement: whoever sums up both sees the same before and
@@ -9,14 +9,14 @@ const advisoryLock = 72707373;
  * @returns how many changes were folded
  */
 export async function foldLicenseCounts(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ folded: number }>(fold);
+  const { rows } = await atLeisure<{ folded: number }>(pool, fold);
   return rows[0]?.folded ?? 0;
 }
 
 // A row cannot be updated and deleted in one statement: counts that come to zero go at the next turn.
 const fold = `
   WITH turn AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS mine
+    SELECT pg_try_advisory_xact_lock(${advisoryLocks.licenseCounts}) AS mine
   ), changed AS (
     DELETE FROM license_count_changes WHERE (SELECT mine FROM turn)
     RETURNING application_id, status, expiry_hour, change
@@ -40,7 +40,6 @@ const fold = `
 /** Takes out the minutes that no figure counts any more: the longest is of 24 hours. */
 export async function dropOldValidationCounts(pool: pg.Pool, now: Date): Promise<void> {
   const twoDays = 2 * 24 * 60;
-  await pool.query('DELETE FROM validation_counts WHERE minute < $1', [
-    Math.floor(now.getTime() / 60_000) - twoDays,
-  ]);
+  const oldest = Math.floor(now.getTime() / 60_000) - twoDays;
+  await deleteInSlices(pool, 'validation_counts', 'minute < $1', oldest);
 }

@@ -1,5 +1,6 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
+import { pause } from '../lib/pause.ts';
 import { createOpenSockets } from './open-sockets.ts';
 
 /** How often a server is asked whether it is there, in milliseconds; and how often one that is away. */
@@ -119,7 +120,3 @@ async function within(milliseconds: number, asked: Promise<void>): Promise<Answe
 /** Starting, stopping and recovering (57P01 to 57P03) or losing its clients (08), it is of no use yet. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && !/^(57P0[123]|08...)$/.test(error.code ?? '');
-
-/** Waits, or until the signal; keeps no process alive. */
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);

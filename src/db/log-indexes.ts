@@ -1,8 +1,6 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { advisoryLocks } from './advisory-locks.ts';
 import { buildMissing } from './build-indexes.ts';
-
-/** Advisory lock of the one instance that builds indexes. */
-const advisoryLock = 72707372;
 
 interface MissingIndex {
   readonly partition: string;
@@ -20,16 +18,16 @@ interface MissingIndex {
  */
 export const buildLogIndexes = (pool: pg.Pool, stop?: AbortSignal): Promise<string[]> =>
   buildMissing(pool, {
-    advisoryLock,
+    advisoryLock: advisoryLocks.logIndexes,
     stop,
     missing,
-    build: async (client, { partition, parentIndex, name, definition }) => {
-      const index = client.escapeIdentifier(name);
-      await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-      await client.query(
-        `CREATE INDEX CONCURRENTLY ${index} ON ${client.escapeIdentifier(partition)} USING ${definition}`,
+    build: async (run, { partition, parentIndex, name, definition }) => {
+      const index = pg.escapeIdentifier(name);
+      await run(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+      await run(
+        `CREATE INDEX CONCURRENTLY ${index} ON ${pg.escapeIdentifier(partition)} USING ${definition}`,
       );
-      await client.query(`ALTER INDEX ${client.escapeIdentifier(parentIndex)} ATTACH PARTITION ${index}`);
+      await run(`ALTER INDEX ${pg.escapeIdentifier(parentIndex)} ATTACH PARTITION ${index}`);
     },
   });
 

@@ -1,22 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { advisoryLocks } from './advisory-locks.ts';
+import { deleteInSlices } from './delete-in-slices.ts';
+import { isLockTimeout } from './errors.ts';
 import { inTransaction } from './in-transaction.ts';
 import { endOf, type LogPartition, lowestId, partitionOf } from './log-partition.ts';
 import { forgetGathered } from './log-search/forget.ts';
+import { asStartError, explained } from './refused-statement.ts';
 import { DatabaseStartError } from './start-error.ts';
 
-/** Advisory lock under which partitions are made and dropped, so that instances take turns. */
-const advisoryLock = 72707370;
 /** How far ahead partitions are made; the DEFAULT partition takes what comes later than that. */
 const weeksAhead = 4;
 
 /**
  * Makes the weekly partitions of the security log from last week to a few weeks ahead. Does nothing where they
  * exist. Call it at start and at least once a week. Several instances may call it at once.
+ * @throws {DatabaseStartError} `log-detached` where this week's has been detached; its entries go to the DEFAULT one
  */
 export async function ensureLogPartitions(pool: pg.Pool, now: Date): Promise<void> {
-  await makeMissing(pool, now, mostAttempts);
+  await explained(makeMissing(pool, now, mostAttempts));
+  await refuseDetached(pool, now);
 }
 
 /** So often a start tries: some seconds, and maintenance tries again within minutes. */
@@ -25,13 +29,15 @@ const startAttempts = 5;
 /**
  * The same at a start, which others who use the log for hours, as a backup does, hold up only where this week has no
  * partition.
- * @throws {DatabaseStartError} `log-in-use`
+ * @throws {DatabaseStartError} `log-in-use`, `log-detached`, or for a statement that PostgreSQL refuses
  */
 export async function startLogPartitions(pool: pg.Pool, now: Date, log: Logger): Promise<void> {
   try {
-    await makeMissing(pool, now, startAttempts);
+    await makeMissing(pool, now, startAttempts, () =>
+      log.warn("The coming weeks' log partitions wait for other users of the log, for some seconds at most"),
+    );
   } catch (error) {
-    if (!isLockTimeout(error)) throw error;
+    if (!isLockTimeout(error)) throw asStartError(error);
     const [thisWeek] = await missing(pool, [partitionOf(now.getTime())]);
     if (thisWeek === undefined) {
       log.warn("The coming weeks' log partitions are made later: others use the log, as a backup does");
@@ -44,14 +50,36 @@ export async function startLogPartitions(pool: pg.Pool, now: Date, log: Logger):
       { cause: error },
     );
   }
+  await explained(refuseDetached(pool, now));
 }
 
-async function makeMissing(pool: pg.Pool, now: Date, attempts: number): Promise<void> {
+/**
+ * An administrator may have detached a week from the log, for example to archive it. That is fine for a past week. Without
+ * this week's partition, entries go to the DEFAULT one, which is searched and emptied row by row.
+ */
+async function refuseDetached(pool: pg.Pool, now: Date): Promise<void> {
+  const [detached] = await detachedOf(pool, [partitionOf(now.getTime())]);
+  if (detached === undefined) return;
+  const { name, from, to } = detached;
+  throw new DatabaseStartError(
+    'log-detached',
+    `The security log has no partition for this week: the table ${name} exists but is not attached to the log. Attach it ` +
+      `(ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')), or rename it.`,
+  );
+}
+
+async function makeMissing(
+  pool: pg.Pool,
+  now: Date,
+  attempts: number,
+  onWait: () => void = () => undefined,
+): Promise<void> {
   const wanted = Array.from({ length: weeksAhead + 2 }, (_, week) => partitionOf(now.getTime(), week - 1));
-  if ((await missing(pool, wanted)).length === 0) return;
-  await patiently(pool, attempts, async (client) => {
-    for (const partition of await missing(client, wanted)) await create(client, partition);
-  });
+  if ((await toMake(pool, wanted)).length === 0) return;
+  const make = async (client: pg.PoolClient): Promise<void> => {
+    for (const partition of await toMake(client, wanted)) await create(client, partition);
+  };
+  await patiently(pool, attempts, make, onWait);
 }
 
 /**
@@ -69,7 +97,7 @@ export async function dropExpiredLogPartitions(
   for (const name of await existing(pool)) {
     if (endOf(name) <= oldest && (await drop(pool, name))) dropped.push(name);
   }
-  await pool.query('DELETE FROM security_log_default WHERE id < $1', [lowestId(oldest)]);
+  await deleteInSlices(pool, 'security_log_default', 'id < $1', lowestId(oldest));
   await forgetGathered(pool, partitionOf(oldest).start);
   return dropped;
 }
@@ -96,6 +124,7 @@ async function patiently<Result>(
   pool: pg.Pool,
   attempts: number,
   work: (client: pg.PoolClient) => Promise<Result>,
+  onWait: () => void = () => undefined,
 ): Promise<Result> {
   for (let left = attempts - 1; ; left--) {
     try {
@@ -105,14 +134,11 @@ async function patiently<Result>(
       });
     } catch (error) {
       if (left === 0 || !isLockTimeout(error)) throw error;
+      if (left === attempts - 1) onWait();
       await sleep(pauseMilliseconds);
     }
   }
 }
-
-/** SQLSTATE lock_not_available. */
-const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
 
 async function existing(client: pg.Pool | pg.ClientBase): Promise<string[]> {
   const found = await client.query<{ name: string }>(
@@ -125,6 +151,29 @@ async function existing(client: pg.Pool | pg.ClientBase): Promise<string[]> {
 async function missing(client: pg.Pool | pg.ClientBase, wanted: LogPartition[]): Promise<LogPartition[]> {
   const names = new Set(await existing(client));
   return wanted.filter((partition) => !names.has(partition.name));
+}
+
+/** Partitions that are missing and whose names no detached table has. */
+async function toMake(client: pg.Pool | pg.ClientBase, wanted: LogPartition[]): Promise<LogPartition[]> {
+  const lacking = await missing(client, wanted);
+  if (lacking.length === 0) return lacking;
+  const taken = new Set((await detachedOf(client, lacking)).map(({ name }) => name));
+  return lacking.filter(({ name }) => !taken.has(name));
+}
+
+/** Partitions whose tables exist but are not attached to the log. */
+export async function detachedOf(
+  client: pg.Pool | pg.ClientBase,
+  partitions: readonly LogPartition[],
+): Promise<LogPartition[]> {
+  const found = await client.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS wanted (name)
+     WHERE to_regclass(name) IS NOT NULL AND NOT EXISTS (
+       SELECT FROM pg_inherits WHERE inhrelid = to_regclass(name) AND inhparent = 'security_log'::regclass)`,
+    [partitions.map(({ name }) => name)],
+  );
+  const names = new Set(found.rows.map(({ name }) => name));
+  return partitions.filter(({ name }) => names.has(name));
 }
 
 /**
@@ -143,13 +192,13 @@ async function create(client: pg.ClientBase, { name, from, to }: LogPartition): 
   );
 }
 
-/** One transaction under the advisory lock. Gives up rather than hold up every writer behind a long transaction. */
+/** One transaction under the advisory lock, so that instances take turns. Gives up rather than hold up every writer behind a long transaction. */
 const exclusively = <Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> =>
   inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '10s'`);
-    await client.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
+    await client.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.logPartitions})`);
     return work(client);
   });

@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
+import {
+  advisoryLocks,
+  type Backend,
+  describeHolder,
+  holdersOf,
+  type LockHolder,
+  oldestTransactions,
+  tryLock,
+} from './advisory-locks.ts';
+import { isLockTimeout } from './errors.ts';
+import { inTransaction } from './in-transaction.ts';
 import { pendingMigrations, readHistory } from './migration-history.ts';
 import { type Migration, readMigrations } from './migrations.ts';
-import { waitForLocks } from './pool.ts';
+import { explained } from './refused-statement.ts';
+import { beginPatiently } from './session-settings.ts';
 import { DatabaseStartError } from './start-error.ts';
-
-/** The key under which `prisma migrate` takes its advisory lock: theirs and ours exclude each other. */
-const advisoryLock = 72707369;
 
 export interface MigrateOptions {
   readonly log: Logger;
@@ -17,62 +27,130 @@ export interface MigrateOptions {
 
 /**
  * Brings the database up to this version's migrations, each in a transaction of its own.
- * Any number of processes may do so at once: one works, the others wait and find nothing left to do.
+ * Any number of processes may do so at once: one works at a time, and each finds what is left to do. A migration that
+ * needs exclusive use of a table waits until no other transaction, such as a backup, uses it, and delays later requests
+ * only briefly.
  * @returns the migrations that it applied
- * @throws {DatabaseStartError} when the database is newer than the code, or a migration changed or failed
+ * @throws {DatabaseStartError} when the database is newer than the code, a migration changed or failed, or PostgreSQL
+ *   refuses a statement
  */
 export async function migrate(
   pool: pg.Pool,
   options: MigrateOptions & { readonly migrations?: readonly Migration[] },
 ): Promise<Migration[]> {
   const migrations = options.migrations ?? (await readMigrations());
-  return whileNobodyMigrates(pool, (client) => applyPending(client, migrations, options));
+  const { log } = options;
+  const applied: Migration[] = [];
+  await explained(refuseOtherEncodings(pool));
+  for (;;) {
+    const migration = await explained(applyPatiently(pool, options, migrations));
+    if (migration === null) return applied;
+    log.info({ migration: migration.name }, 'Applied a migration');
+    applied.push(migration);
+  }
 }
 
+/** Such a database can still be backed up, so that its data can be moved. */
+async function refuseOtherEncodings(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ encoding: string; database: string }>(
+    `SELECT current_setting('server_encoding') AS encoding, current_database() AS database`,
+  );
+  const [found] = rows;
+  if (found === undefined || found.encoding === 'UTF8') return;
+  throw new DatabaseStartError(
+    'encoding',
+    `The database "${found.database}" has the encoding ${found.encoding}, which cannot store every text. Create another with ` +
+      `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL; "latchkey backup" and ` +
+      '"latchkey restore" move the data.',
+  );
+}
+
+/** How often the lock is tried, in milliseconds, and some at random, so that those who start together take turns. */
+const tryEvery = 50;
+/** When it is said what is waited for, in milliseconds: soon, and now and then. */
+const saidAfter = 5_000;
+const saidEvery = 30_000;
+
 /**
- * Does what must not be done while the database is migrated, and keeps every service that starts on it waiting
- * meanwhile. The connection is its own, and waits for locks as long as it takes.
+ * Does in one transaction what must not be done while the database is migrated, and keeps every service that starts on
+ * it waiting meanwhile. Statements of the transaction take, and wait for locks, as long as they have to.
  */
 export async function whileNobodyMigrates<Result>(
   pool: pg.Pool,
+  { log, signal = new AbortController().signal }: MigrateOptions,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
-  try {
-    // Another process may be at it for minutes.
-    await client.query(waitForLocks);
-    await client.query(`SELECT pg_advisory_lock(${advisoryLock})`);
-    const result = await work(client);
-    await client.query(`SELECT pg_advisory_unlock(${advisoryLock})`);
-    return result;
-  } finally {
-    // Closed, not reused: the setting is its session's, and so is the lock when something failed.
-    client.release(true);
+  const start = performance.now();
+  for (let said = saidAfter; ; ) {
+    signal.throwIfAborted();
+    const isDue = performance.now() - start >= said;
+    if (isDue) said += saidEvery;
+    const outcome = await inTransaction(
+      pool,
+      async (client) => {
+        if (await tryLock(client, advisoryLocks.migration)) return { result: await work(client) };
+        if (isDue) log.warn(whoMigrates(await holdersOf(client, [advisoryLocks.migration])));
+        return null;
+      },
+      beginPatiently,
+    );
+    if (outcome !== null) return outcome.result;
+    await pause(tryEvery * (1 + Math.random()), signal);
   }
 }
 
+function whoMigrates(holders: readonly LockHolder[]): string {
+  const who = holders.map(describeHolder).join(', ') || 'somebody who has just let it go';
+  return (
+    `Waiting for the migration lock (advisory lock ${advisoryLocks.migration}), which is held by ${who}. A migration or ` +
+    'a restore may take minutes; a backend that is idle has forgotten the lock: end it with pg_terminate_backend.'
+  );
+}
+
+/** How long a migration waits for a table in use, and how long requests queue behind it. Then they go first. */
+const tableWithin = '2s';
+const tableEvery = 1_000;
+
 /**
- * Applies what the database lacks, each in a transaction of its own, on a connection of `whileNobodyMigrates`.
- * @returns the migrations that it applied
- * @throws {DatabaseStartError} as `migrate`
+ * Applies the next migration, and retries while others use what it changes: a backup may read every table for hours, and
+ * a lock that waits for it would block every later request.
  */
-export async function applyPending(
-  client: pg.ClientBase,
+async function applyPatiently(
+  pool: pg.Pool,
+  options: MigrateOptions,
   migrations: readonly Migration[],
-  { log, signal }: MigrateOptions,
-): Promise<Migration[]> {
-  const pending = pendingMigrations(migrations, await readHistory(client));
-  for (const migration of pending) {
-    signal?.throwIfAborted();
-    await apply(client, migration);
-    log.info({ migration: migration.name }, 'Applied a migration');
+): Promise<Migration | null> {
+  const { log, signal = new AbortController().signal } = options;
+  const start = performance.now();
+  for (let said = saidAfter; ; ) {
+    try {
+      return await whileNobodyMigrates(pool, options, (client) => applyNext(client, migrations));
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+    }
+    if (performance.now() - start >= said) {
+      said += saidEvery;
+      log.warn(whoUsesTables(await oldestTransactions(pool)));
+    }
+    await pause(tableEvery, signal);
   }
-  return pending;
+}
+
+const whoUsesTables = (holders: readonly Backend[]): string =>
+  `Waiting for other transactions that use what the next migration changes: ${holders.map(describeHolder).join(', ') || 'none is visible now'}. ` +
+  'These are the oldest open transactions, such as that of a running backup; end a forgotten one with ' +
+  'pg_terminate_backend.';
+
+/** @returns the migration that it applied; null where none is left */
+async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Migration | null> {
+  await client.query(`SET LOCAL lock_timeout = '${tableWithin}'`);
+  const [next = null] = pendingMigrations(migrations, await readHistory(client));
+  if (next !== null) await apply(client, next);
+  return next;
 }
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {
   try {
-    await client.query('BEGIN');
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ($1, $2, $3, clock_timestamp())`,
       [randomUUID(), checksum, name],
@@ -83,9 +161,8 @@ async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration):
        WHERE migration_name = $1 AND finished_at IS NULL AND rolled_back_at IS NULL`,
       [name],
     );
-    await client.query('COMMIT');
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
+    if (isLockTimeout(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new DatabaseStartError(
       'failed-migration',

@@ -22,20 +22,30 @@ export interface Applied {
   readonly finished_at: Date | null;
 }
 
-/** By name, as migrations apply: by the time at which they did, a clock that was set back would change it. */
-export const migrationOrder = 'migration_name COLLATE "C"';
-
 /** What the database says has been applied to it, in order; makes the table when there is none. */
 export async function readHistory(client: pg.ClientBase): Promise<Applied[]> {
-  const found = await client.query<{ history: string | null }>(
-    `SELECT to_regclass('_prisma_migrations') AS history`,
+  if (!(await hasHistory(client))) await client.query(createHistory);
+  return readRows(client);
+}
+
+/** The same of a database that is only looked at: nothing where nothing of Latchkey's is. */
+export const readAppliedMigrations = async (client: pg.Pool | pg.ClientBase): Promise<Applied[]> =>
+  (await hasHistory(client)) ? readRows(client) : [];
+
+async function hasHistory(client: pg.Pool | pg.ClientBase): Promise<boolean> {
+  const found = await client.query<{ exists: boolean }>(
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
   );
-  if (found.rows[0]?.history === null) await client.query(createHistory);
-  const history = await client.query<Applied>(
+  return found.rows[0]?.exists === true;
+}
+
+/** By name, as migrations apply: by the time at which they did, a clock that was set back would change the order. */
+async function readRows(client: pg.Pool | pg.ClientBase): Promise<Applied[]> {
+  const { rows } = await client.query<Applied>(
     `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
-     WHERE rolled_back_at IS NULL ORDER BY ${migrationOrder}`,
+     WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`,
   );
-  return history.rows;
+  return rows;
 }
 
 /**

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { buildIndexes, type WantedIndex } from './build-indexes.ts';
+import { atLeisure } from './in-transaction.ts';
+import { schema } from './session-settings.ts';
 
 /** The text that searches of a table look in, as SQL: a text that one of the columns holds, it holds too. */
 export const searchedText = {
@@ -14,16 +16,20 @@ function joined(columns: readonly string[]): string {
   return `(${columns.map((column) => `coalesce(${column}, '')`).join(` || E'\\n' || `)})`;
 }
 
+const searchIndexName = (table: string): string => `${table}_search_idx`;
+
 /**
  * With the application beside the text's trigrams: an index is of a whole table, and what is rare among the licenses of
  * one vendor may be in each of another's.
+ * @param extensions the schema of pg_trgm, which the administrator of a server chooses
  */
-const searchIndexes: readonly WantedIndex[] = Object.entries(searchedText).map(([table, text]) => ({
-  name: `${table}_search_idx`,
-  table,
-  // What was written last waits to be sorted in, up to so many kilobytes: minting ten thousand keys is not to do it.
-  definition: `gin (application_id, (${text}) gin_trgm_ops) WITH (gin_pending_list_limit = 8192)`,
-}));
+const searchIndexes = (extensions: string): readonly WantedIndex[] =>
+  Object.entries(searchedText).map(([table, text]) => ({
+    name: searchIndexName(table),
+    table,
+    // New entries wait in a list of up to so many kilobytes, so that minting ten thousand keys does not have to merge it.
+    definition: `gin (application_id, (${text}) ${extensions}.gin_trgm_ops) WITH (gin_pending_list_limit = 8192)`,
+  }));
 
 /**
  * Builds the indexes that searches use, where they are missing. Without them, or where they cannot be made, searches
@@ -43,15 +49,16 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
       return [];
     }
   }
-  return buildIndexes(pool, searchIndexes, stop);
+  return buildIndexes(pool, searchIndexes(await schemaOf(pool, 'pg_trgm')), stop);
 }
 
 /** Sorts in what waits, which each search would look through. Call it every minute or so. */
 export async function tidySearchIndexes(pool: pg.Pool): Promise<void> {
-  await pool.query(
+  await atLeisure(
+    pool,
     `SELECT gin_clean_pending_list(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
      WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace`,
-    [searchIndexes.map(({ name }) => name)],
+    [Object.keys(searchedText).map(searchIndexName)],
   );
 }
 
@@ -65,4 +72,13 @@ async function ensureExtension(pool: pg.Pool, name: string): Promise<void> {
     const again = await pool.query('SELECT FROM pg_extension WHERE extname = $1', [name]);
     if (again.rows.length === 0) throw error;
   }
+}
+
+/** The name of the schema, quoted for SQL. */
+async function schemaOf(pool: pg.Pool, extension: string): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT quote_ident(nspname) AS name FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = $1',
+    [extension],
+  );
+  return rows[0]?.name ?? schema;
 }

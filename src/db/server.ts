@@ -1,20 +1,24 @@
+import { accessSync, constants } from 'node:fs';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { describeTlsFailure } from '../lib/tls-failure.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createOpenSockets } from './open-sockets.ts';
 import { createPool } from './pool.ts';
+import {
+  isSessionShared,
+  requestLimits,
+  schema,
+  statementsThatSet,
+  wrongSettings,
+} from './session-settings.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /** Oldest PostgreSQL that the migrations are written for. */
 export const oldestMajorVersion = 15;
 
-/**
- * What keeps a request from waiting for longer than three seconds. A connection is waited for in a queue; a lock, as
- * of rows that go with an application of a million licenses, is another's to give up; and who holds locks and is not
- * heard of any more, as a machine without power, loses them.
- */
+/** How long a request waits for a connection of the pool. */
 const connectionTimeoutMillis = 2_500;
-const sessionSettings = [`lock_timeout = '2s'`, `idle_in_transaction_session_timeout = '15s'`];
 
 /** A pool of connections to a PostgreSQL server, which fails at once while the server is away. */
 export interface ServerConnections {
@@ -34,10 +38,12 @@ export interface ServerConnections {
 export async function connectServer(url: string, log: Logger, max = 10): Promise<ServerConnections> {
   const sockets = createOpenSockets();
   const config = { connectionString: url, max, connectionTimeoutMillis, stream: sockets.open };
-  const pool = createPool(config, log, sessionSettings);
+  const pool = createPool(config, log, requestLimits);
   try {
     const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
     checkServerVersion(Number(version.rows[0]?.server_version_num));
+    await refuseOtherSettings(pool, url);
+    await sayIfShared(pool, log);
   } catch (error) {
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
@@ -76,6 +82,56 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
   };
 }
 
+async function sayIfShared(pool: pg.Pool, log: Logger): Promise<void> {
+  const client = await pool.connect();
+  const isShared = await isSessionShared(client).finally(() => client.release());
+  if (!isShared) return;
+  log.info(
+    'PostgreSQL is reached through a pool of connections, as PgBouncer: limits of time are those of the role, and ' +
+      '"latchkey doctor" says which it lacks',
+  );
+}
+
+/**
+ * Checks that our sessions have the required settings. They may not, behind a connection pooler, or if a superuser has
+ * changed a setting that only a superuser can change.
+ */
+async function refuseOtherSettings(pool: pg.Pool, url: string): Promise<void> {
+  const wrong = await wrongSettings(pool);
+  if (wrong.length === 0) return;
+  await refuseWithoutSchema(pool, url);
+  const found = wrong.map(({ name, value }) => `${name} is "${value}"`).join(', ');
+  const statements = await statementsThatSet(pool, wrong);
+  throw new DatabaseStartError(
+    'settings',
+    `${capitalized(serverOf(url))} has settings that the service cannot work with and cannot change in its own sessions: ${found}. ` +
+      `Let an administrator run there: ${statements.join('; ')}; then reopen every connection to the database, for example ` +
+      "with PgBouncer's RECONNECT. See docs/postgresql.md.",
+  );
+}
+
+/** If the schema is missing or not accessible, no search path finds the tables. */
+async function refuseWithoutSchema(pool: pg.Pool, url: string): Promise<void> {
+  const { rows } = await pool.query<{ isThere: boolean; mayUse: boolean; user: string; database: string }>(
+    `SELECT oid IS NOT NULL AS "isThere", coalesce(has_schema_privilege(oid, 'USAGE'), false) AS "mayUse",
+       quote_ident(current_user) AS user, current_database() AS database
+     FROM (SELECT (SELECT oid FROM pg_namespace WHERE nspname = $1)) AS found`,
+    [schema],
+  );
+  const [found] = rows;
+  if (found === undefined || (found.isThere && found.mayUse)) return;
+  const { isThere, user, database } = found;
+  const place = `the database "${database}" on ${serverOf(url)}`;
+  throw new DatabaseStartError(
+    'schema',
+    isThere
+      ? `The user ${user} may not use the schema ${schema} of ${place}, where Latchkey's tables are: let its owner run ` +
+          `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${user}.`
+      : `There is no schema ${schema} in ${place}, and Latchkey's tables must be in it, whatever search_path is: let the ` +
+          `database's owner run CREATE SCHEMA ${schema} AUTHORIZATION ${user}.`,
+  );
+}
+
 /** @param versionNumber `server_version_num`, such as 150004 */
 export function checkServerVersion(versionNumber: number): void {
   const major = Math.floor(versionNumber / 10_000);
@@ -86,9 +142,16 @@ export function checkServerVersion(versionNumber: number): void {
   );
 }
 
+const tlsAdvice = {
+  trust: 'in DATABASE_URL (?sslmode=verify-full&sslrootcert=/path/to/ca.pem), or in NODE_EXTRA_CA_CERTS',
+  clientCertificate: 'name one in DATABASE_URL (sslcert, sslkey)',
+};
+
 function explain(error: unknown, url: string): DatabaseStartError {
-  const { host, port, user, database } = new pg.Client({ connectionString: url });
-  const server = `the PostgreSQL server at ${host}:${port}`;
+  const unreadable = unreadableFile(url);
+  if (unreadable !== null) return unreadable;
+  const { user, database } = new pg.Client({ connectionString: url });
+  const server = serverOf(url);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof Error ? error.message || code : String(error);
   const as = `user "${user}"`;
@@ -100,10 +163,42 @@ function explain(error: unknown, url: string): DatabaseStartError {
     const message = `There is no database "${database}" on ${server}: create it, or correct DATABASE_URL.`;
     return new DatabaseStartError('refused', message, { cause: error });
   }
+  const tls = /server does not support SSL/.test(reason)
+    ? 'does not speak TLS: turn ssl on there, or leave sslmode out of DATABASE_URL where the way to it is private'
+    : describeTlsFailure(error, tlsAdvice);
+  if (tls !== null) {
+    const message = `${capitalized(server)} ${tls}.`;
+    return new DatabaseStartError('tls', message, { cause: error });
+  }
   // SQLSTATE: the server answered, and refused.
   if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
     return new DatabaseStartError('refused', `Cannot use ${server}: ${reason}.`, { cause: error });
   }
   const message = `Cannot reach ${server}: ${reason || 'no answer'}. Check that it runs and that DATABASE_URL is right.`;
   return new DatabaseStartError('unreachable', message, { cause: error });
+}
+
+/** For messages to people, in the middle of a sentence. */
+function serverOf(url: string): string {
+  const { host, port } = new pg.Client({ connectionString: url });
+  return `the PostgreSQL server at ${host}:${port}`;
+}
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The driver reads the files that the address names each time that it connects. */
+function unreadableFile(url: string): DatabaseStartError | null {
+  const { searchParams } = new URL(url);
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const path = searchParams.get(name);
+    if (path === null) continue;
+    try {
+      accessSync(path, constants.R_OK);
+    } catch (cause) {
+      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+      const message = `The file ${path}, which DATABASE_URL names as ${name}, cannot be read (${code}).`;
+      return new DatabaseStartError('tls', message, { cause });
+    }
+  }
+  return null;
 }

@@ -1,13 +1,22 @@
+import pg from 'pg';
+import { isRefusedByDisk } from './errors.ts';
+
 /** Why the database could not be opened: a stable word for tests and for the exit message. */
 export type DatabaseStartProblem =
   | 'unreachable'
   | 'authentication'
+  | 'tls'
   | 'refused'
   | 'too-old'
+  | 'settings'
+  | 'schema'
+  | 'encoding'
+  | 'statement'
   | 'newer-database'
   | 'failed-migration'
   | 'changed-migration'
   | 'log-in-use'
+  | 'log-detached'
   | 'other-major-version'
   | 'locked'
   | 'not-writable'
@@ -22,4 +31,18 @@ export class DatabaseStartError extends Error {
     super(message, options);
     this.problem = problem;
   }
+}
+
+/**
+ * Tells an operator what to do when the disk rejected a write that a start needs, such as a migration.
+ * @returns any other error unchanged
+ */
+export function explainRefusal(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError) || !isRefusedByDisk(error.code ?? '', error.message)) return error;
+  return new DatabaseStartError(
+    'not-writable',
+    `The disk of the database rejected a write that a start needs: ${error.message}. Free some space there, delete files ` +
+      'if it has no free inodes (df -i), or remount it as writable, and start again. Nothing is half done.',
+    { cause: error },
+  );
 }

@@ -20,20 +20,29 @@ const classes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Counts what PostgreSQL answers with an error, by class, whoever asked: on the connections themselves, so that a
- * statement that succeeds costs nothing. Some are in order, such as a constraint that refuses a second of a kind.
+ * Counts the errors of PostgreSQL by class, for all statements. Some are expected, such as a constraint that rejects a
+ * duplicate.
  */
 export function countStatementErrors(pool: pg.Pool): Tally {
   const errors = createTally([...classes.values()]);
+  hearStatementErrors(pool, (error) => {
+    errors.add(classes.get(error.code?.slice(0, 2) ?? '') ?? 'other');
+  });
+  return errors;
+}
+
+/**
+ * Listens for the errors of PostgreSQL for all statements. It listens on the connections themselves, so a statement that
+ * succeeds costs nothing.
+ */
+export function hearStatementErrors(pool: pg.Pool, hear: (error: pg.DatabaseError) => void): void {
   const heard = new WeakSet<object>();
   pool.on('acquire', (client) => {
     if (heard.has(client)) return;
     heard.add(client);
     if (!('connection' in client) || !(client.connection instanceof EventEmitter)) return;
     client.connection.on('errorMessage', (error: unknown) => {
-      const code = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-      errors.add(classes.get(code.slice(0, 2)) ?? 'other');
+      if (error instanceof pg.DatabaseError) hear(error);
     });
   });
-  return errors;
 }

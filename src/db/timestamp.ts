@@ -2,27 +2,42 @@ import pg from 'pg';
 import { startOfDay } from '../lib/instant-text.ts';
 
 const { TIMESTAMPTZ } = pg.types.builtins;
-const parseAny = pg.types.getTypeParser(TIMESTAMPTZ);
+const parseOthers = pg.types.getTypeParser(TIMESTAMPTZ);
 
 /** Length of `2026-11-20 09:41:07`: a fraction of up to three digits may follow, and the offset. */
 const toSeconds = 19;
 
 /**
  * The instant of a timestamp with time zone, as PostgreSQL writes it when the session is in UTC, as all of ours are.
- * Lists hold hundreds of them, and the driver's own parser, which reads every notation, takes five times as long.
+ * Lists hold hundreds of them, and the driver's own parser, which reads every ISO notation, takes five times as long.
+ * @throws {RangeError} for other texts: null would be read as "never"
  */
 export const parseTimestamp = (text: string): Date => parseUsual(text, '+00') ?? parseAny(text);
 
-/** The same of the notation that PostgreSQL's JSON functions have, `2026-11-20T09:41:07.123+00:00`. */
+/**
+ * The same for the notation of PostgreSQL's JSON functions, `2026-11-20T09:41:07.123+00:00`.
+ * @throws {RangeError} for other texts
+ */
 export const parseJsonTimestamp = (text: string): Date =>
   parseUsual(text, '+00:00') ?? parseAny(text.replace('T', ' ').replace('+00:00', '+00'));
+
+/** The driver's parser returns null for texts that it cannot read, and numbers for infinity. */
+function parseAny(text: string): Date {
+  const instant = parseOthers(text);
+  if (instant === null || Number.isNaN(Number(instant))) throw notATimestamp(text);
+  return instant;
+}
+
+const notATimestamp = (text: string): RangeError => new RangeError(`Not a timestamp: ${text.slice(0, 60)}`);
 
 /** Null for what is not UTC, of microseconds, of a year that has not four digits, or BC. */
 function parseUsual(text: string, offset: string): Date | null {
   const fraction = text.length - offset.length - toSeconds;
   if (fraction < 0 || fraction > 4 || !text.endsWith(offset) || text[4] !== '-') return null;
   const seconds = (twoDigits(text, 11) * 60 + twoDigits(text, 14)) * 60 + twoDigits(text, 17);
-  return new Date(startOfDay(text.slice(0, 10)) + seconds * 1000 + milliseconds(text, fraction));
+  const at = startOfDay(text.slice(0, 10)) + seconds * 1000 + milliseconds(text, fraction);
+  if (Number.isNaN(at)) throw notATimestamp(text);
+  return new Date(at);
 }
 
 /** Zeros at the end of a fraction are not written. */

@@ -1,29 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { pause } from '../lib/pause.ts';
 
 /** How often a server is asked to break off, in milliseconds: what it hears between two statements it forgets. */
 const askEvery = 50;
 /** How long it may take to do so. It is less than a service that closes keeps for the last of its parts. */
 const patience = 300;
 
+/** Runs one statement. */
+export type Run = (sql: string) => Promise<pg.QueryResult>;
+
 /**
- * Works on one connection of a pool until it is to stop, and has the statement under way broken off then: it may wait
- * for somebody else's transaction for ever. A pool of one connection has no other to ask that over; there the statement
- * ends by itself, as nobody else has a transaction.
+ * Works on one connection until it is to stop, and has the statement under way broken off then: it may wait for
+ * somebody else's transaction for ever. The server finds the statement by a mark in it and not by its backend, which
+ * behind a pool of connections runs another client's statements too.
+ * @param pool over which the server is asked
  * @throws {Error} when a statement was broken off, or was not in time: either way the connection is to be closed
  */
 export async function untilStopped<Result>(
   pool: pg.Pool,
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   stop: AbortSignal,
-  work: () => Promise<Result>,
+  work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
-  if (pool.options.max === 1) return work();
-  const { rows } = await client.query<{ session: number }>('SELECT pg_backend_pid() AS session');
+  const mark = `/* ${randomUUID()} */`;
   const ended = new AbortController();
   const askToBreakOff = async () => {
     while (!ended.signal.aborted) {
-      await pool.query('SELECT pg_cancel_backend($1)', [rows[0]?.session]).catch(() => undefined);
+      await pool.query(breakOff, [mark]).catch(() => undefined);
       await pause(askEvery, ended.signal);
     }
   };
@@ -34,18 +38,18 @@ export async function untilStopped<Result>(
     throw new Error('A statement that was to be broken off went on.');
   };
   try {
-    return await Promise.race([work(), giveUp()]);
+    return await Promise.race([work((sql) => client.query(`${mark} ${sql}`)), giveUp()]);
   } finally {
     ended.abort();
   }
 }
+
+const breakOff = `
+  SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND state = 'active' AND starts_with(query, $1)`;
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-
-/** Waits, or until the signal. */
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  sleep(milliseconds, undefined, { signal }).catch(() => undefined);

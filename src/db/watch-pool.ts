@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { createPool } from './pool.ts';
+import { requestLimits } from './session-settings.ts';
 
 /** A server that has not answered for so long counts as away. */
 const patienceMilliseconds = 1_000;
@@ -17,5 +18,6 @@ export function createWatchPool(url: string, log: Logger): Pool {
       query_timeout: patienceMilliseconds,
     },
     log,
+    requestLimits,
   );
 }

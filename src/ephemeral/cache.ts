@@ -8,6 +8,8 @@ export interface CacheOptions<Value> {
   readonly name: string;
   /** The least recently used entry beyond this is dropped. */
   readonly maxEntries: number;
+  /** Which group an entry belongs to, so that a group can be forgotten without a look at the others. */
+  readonly groupOf?: (key: string, value: Value) => string;
   /** For entries of different sizes, how much they may have together. */
   readonly weight?: { readonly max: number; readonly of: (value: Value) => number };
   readonly store: EphemeralStore;
@@ -50,21 +52,30 @@ export interface Cache<Value> {
    */
   invalidate(keys: readonly string[]): Promise<void>;
 
-  /** Forgets every key, here and in the other instances, as `invalidate` does. */
-  invalidateAll(): Promise<void>;
+  /** Forgets the entries of these groups, here and in the other instances, as `invalidate` does. */
+  invalidateGroups(groups: readonly string[]): Promise<void>;
 
   /** Forgets these keys in this process, loads under way included. */
   forget(keys: readonly string[]): void;
 
-  /** Forgets the keys of which this holds, in this process. It looks at every entry. */
-  forgetWhere(holds: (key: string) => boolean): void;
+  /**
+   * Forgets the entries of these groups in this process. It costs what the groups hold, and a look at the loads under
+   * way: their groups are not known yet, so none is joined any more, and one that ends in such a group is not stored.
+   */
+  forgetGroups(groups: readonly string[]): void;
 
   /** Forgets everything in this process, loads under way included. */
   clear(): void;
 }
 
-/** More keys than this are published as "everything": a message stays small, and more is forgotten than needed. */
+/** More keys than this go in several messages, so that each stays small. */
 const mostKeysInMessage = 1000;
+
+/** A load under way, and the groups that were forgotten since it began. */
+interface Load<Value> {
+  readonly promise: Promise<Value>;
+  readonly forgotten: Set<string>;
+}
 
 /**
  * Creates a cache, and has the caches of this name in other instances forget everything. With a shared store, while
@@ -73,16 +84,19 @@ const mostKeysInMessage = 1000;
 export function createCache<Value extends NonNullable<unknown> | null>(
   options: CacheOptions<Value>,
 ): Cache<Value> {
-  const { maxEntries, weight, store, mayServe = () => true } = options;
+  const { maxEntries, weight, store, groupOf, mayServe = () => true } = options;
   const channel = `invalidate:${options.name}`;
   const self = randomUUID();
+  /** The keys of each group that has entries. */
+  const groups = new Map<string, Set<string>>();
   // Boxed, so that null can be told from nothing.
   const entries = new LRUCache<string, { readonly value: Value }>({
     max: maxEntries,
     ...(weight && { maxSize: weight.max, sizeCalculation: ({ value }) => weight.of(value) }),
+    ...(groupOf && { dispose: ({ value }, key) => leaveGroup(groupOf(key, value), key) }),
   });
   // Only a load still listed here when it ends may be stored: forgetting a key strikes its load off.
-  const loads = new Map<string, Promise<Value>>();
+  const loads = new Map<string, Load<Value>>();
   let hits = 0;
   let misses = 0;
   const subscription = store.subscribe(channel, {
@@ -109,30 +123,58 @@ export function createCache<Value extends NonNullable<unknown> | null>(
     }
   }
 
-  function forgetWhere(holds: (key: string) => boolean): void {
-    forget([...entries.keys(), ...loads.keys()].filter(holds));
+  function forgetGroups(names: readonly string[]): void {
+    for (const name of names) for (const key of groups.get(name) ?? []) entries.delete(key);
+    for (const { forgotten } of loads.values()) for (const name of names) forgotten.add(name);
+  }
+
+  function keep(key: string, value: Value): void {
+    entries.set(key, { value });
+    // An entry that weighs more than all may have together is not kept.
+    if (groupOf === undefined || !entries.has(key)) return;
+    const name = groupOf(key, value);
+    const keys = groups.get(name);
+    if (keys === undefined) groups.set(name, new Set([key]));
+    else keys.add(key);
+  }
+
+  function leaveGroup(name: string, key: string): void {
+    const keys = groups.get(name);
+    keys?.delete(key);
+    if (keys?.size === 0) groups.delete(name);
   }
 
   function receive(invalidation: Invalidation | null): void {
     if (invalidation?.from === self) return;
-    if (invalidation === null || invalidation.keys === 'all') clear();
+    if (invalidation === null) clear();
+    else if ('groups' in invalidation) forgetGroups(invalidation.groups);
+    else if (invalidation.keys === 'all') clear();
     else forget(invalidation.keys);
   }
 
   function start(key: string, load: () => Promise<Value>): Promise<Value> {
-    const loading = attempt(load);
+    const loading: Load<Value> = { promise: attempt(load), forgotten: new Set() };
     loads.set(key, loading);
-    loading.then(
+    loading.promise.then(
       (value) => {
         if (loads.get(key) !== loading) return;
         loads.delete(key);
-        entries.set(key, { value });
+        if (groupOf === undefined || !loading.forgotten.has(groupOf(key, value))) keep(key, value);
       },
       () => {
         if (loads.get(key) === loading) loads.delete(key);
       },
     );
-    return loading;
+    return loading.promise;
+  }
+
+  /** Tells the other instances. What cannot be told now is made up for by "everything" once the store answers again. */
+  async function publish(messages: readonly Invalidation[]): Promise<void> {
+    if (!store.shared) return;
+    const everything = printInvalidation({ from: self, keys: 'all' });
+    await Promise.all(
+      messages.map((message) => store.publish(channel, printInvalidation(message), everything)),
+    );
   }
 
   return {
@@ -156,30 +198,31 @@ export function createCache<Value extends NonNullable<unknown> | null>(
         return Promise.resolve(entry.value);
       }
       misses += 1;
-      return loads.get(key) ?? start(key, load);
+      const loading = loads.get(key);
+      return loading?.forgotten.size === 0 ? loading.promise : start(key, load);
     },
 
     invalidate(keys) {
       forget(keys);
-      if (!store.shared || keys.length === 0) return Promise.resolve();
-      return store.publish(
-        channel,
-        printInvalidation({ from: self, keys: keys.length > mostKeysInMessage ? 'all' : keys }),
-        printInvalidation({ from: self, keys: 'all' }),
-      );
+      return publish(slices(keys).map((slice) => ({ from: self, keys: slice })));
     },
 
-    invalidateAll() {
-      clear();
-      if (!store.shared) return Promise.resolve();
-      const everything = printInvalidation({ from: self, keys: 'all' });
-      return store.publish(channel, everything, everything);
+    invalidateGroups(names) {
+      forgetGroups(names);
+      return publish(names.length === 0 ? [] : [{ from: self, groups: names }]);
     },
 
     forget,
-    forgetWhere,
+    forgetGroups,
     clear,
   };
+}
+
+function slices(keys: readonly string[]): (readonly string[])[] {
+  const count = Math.ceil(keys.length / mostKeysInMessage);
+  return Array.from({ length: count }, (_, index) =>
+    keys.slice(index * mostKeysInMessage, (index + 1) * mostKeysInMessage),
+  );
 }
 
 /** A loader that throws before its first await rejects like one that throws after. */

@@ -1,4 +1,4 @@
-import { createConnection, failureOf, openConnection, redisAddress } from './redis-connection.ts';
+import { createConnection, failureOf, fieldsOf, openConnection, redisAddress } from './redis-connection.ts';
 import { StoreUnavailableError } from './store.ts';
 
 /** A Redis as an operator wants to know it. */
@@ -68,14 +68,4 @@ function whyNotWritten(facts: ReadonlyMap<string, string>): RedisState['refusesW
   const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))];
   if (most > 0 && used > most && facts.get('maxmemory_policy') === 'noeviction') return 'full';
   return facts.get('rdb_last_bgsave_status') === 'err' ? 'cannot-save' : null;
-}
-
-/** The `name:value` lines of INFO. */
-function fieldsOf(info: string): ReadonlyMap<string, string> {
-  return new Map(
-    info.split(/\r?\n/).flatMap((line): [string, string][] => {
-      const colon = line.indexOf(':');
-      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
-    }),
-  );
 }

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { describeTlsFailure } from '../lib/tls-failure.ts';
 import { StoreUnavailableError } from './store.ts';
 
 /** A command without an answer after this many milliseconds has failed, and its connection is taken for dead. */
@@ -43,20 +44,16 @@ class GatheringRedis extends Redis {
   }
 }
 
-/**
- * A connection as the rate limiter uses it. Each time that it counts, that begins a transaction and sends none of it,
- * at the cost of a command: here one begins with its first command.
- */
-export const limiterConnection = (redis: Redis) => ({
-  get status() {
-    return redis.status;
-  },
-  defineCommand(name: string, definition: Parameters<Redis['defineCommand']>[1]): void {
-    redis.defineCommand(name, definition);
-    Object.assign(this, { [name]: Reflect.get(redis, name).bind(redis) });
-  },
-  multi: () => ({ get: (key: string) => redis.multi().get(key) }),
-});
+const tlsAdvice = {
+  trust: 'in NODE_EXTRA_CA_CERTS, which Node.js reads at its start',
+  clientCertificate: 'set tls-auth-clients to no there, and let the password of REDIS_URL tell who asks',
+};
+
+/** A Redis that is spoken to in TLS where it speaks none waits for the end of a line; one that misses a certificate hangs up. */
+const alsoCheck = (url: string): string =>
+  new URL(url).protocol === 'rediss:'
+    ? ', speaks TLS at this port, and asks its clients for no certificates (tls-auth-clients no)'
+    : '';
 
 /**
  * Waits for the first connection, and holds it to what the URL asks for.
@@ -71,15 +68,22 @@ export async function openConnection(redis: Redis, url: string): Promise<void> {
     await redis.connect();
   } catch (error) {
     redis.disconnect();
+    const tls = describeTlsFailure(reason ?? error, tlsAdvice);
     throw new StoreUnavailableError(
-      `Redis at ${redisAddress(url)} cannot be used: ${failureOf(reason ?? error)}. Check REDIS_URL and that the server runs.`,
+      `Redis at ${redisAddress(url)} ` +
+        (tls === null
+          ? `cannot be used: ${failureOf(reason ?? error)}. Check REDIS_URL and that the server runs${alsoCheck(url)}.`
+          : `${tls}.`),
     );
   }
   try {
     await requireCredentialsAndDatabase(redis, url);
+    const isOfOne = (await askInfo(redis, 'cluster'))?.get('cluster_enabled') === '1';
+    if (isOfOne && !(await hasAllSlots(redis))) throw partOfCluster(url);
   } catch (error) {
     redis.disconnect();
-    throw error;
+    if (error instanceof StoreUnavailableError) throw error;
+    throw new StoreUnavailableError(`Redis at ${redisAddress(url)} did not answer: ${failureOf(error)}.`);
   }
 }
 
@@ -102,6 +106,53 @@ async function requireCredentialsAndDatabase(redis: Redis, url: string): Promise
   }
   await redis.select(db).catch(refused(`has no database ${db}`));
 }
+
+/**
+ * The `name:value` lines of INFO; null if this user may not run it, or the server does not have it.
+ * @param section a section of INFO, such as `server`
+ */
+export async function askInfo(redis: Redis, section: string): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    return fieldsOf(await redis.info(section));
+  } catch (error) {
+    if (/^(NOPERM|ERR)$/.test(failureOf(error))) return null;
+    throw error;
+  }
+}
+
+const slotsOfCluster = '16384';
+
+/** True if a cluster has only one master, which then accepts every key. Managed services offer such clusters. */
+async function hasAllSlots(redis: Redis): Promise<boolean> {
+  try {
+    const cluster = fieldsOf(await redis.cluster('INFO'));
+    return cluster.get('cluster_size') === '1' && cluster.get('cluster_slots_assigned') === slotsOfCluster;
+  } catch (error) {
+    if (/^(NOPERM|ERR)$/.test(failureOf(error))) return false;
+    throw error;
+  }
+}
+
+/** Of all of INFO, or of a section. */
+export function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info.split(/\r?\n/).flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':');
+      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
+    }),
+  );
+}
+
+/** A master of a cluster stores some of the keys and refuses all others: most nonces could not be checked. */
+export const partOfCluster = (url: string): StoreUnavailableError =>
+  new StoreUnavailableError(
+    `Redis at ${redisAddress(url)} is a part of a Redis Cluster and accepts only the keys of its own slots, so most ` +
+      'requests would be refused. Set REDIS_URL to a Redis that is not a cluster (cluster-enabled no). One is enough for ' +
+      'many instances, and it may have replicas.',
+  );
+
+/** The errors of a cluster node for keys of other slots, and while the cluster is down. */
+export const isOfCluster = (error: unknown): boolean => /^(MOVED|ASK|CLUSTERDOWN)$/.test(failureOf(error));
 
 /** Host and port of a Redis URL, the part that may be shown. */
 export function redisAddress(url: string): string {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { failureOf, heartbeatMilliseconds } from './redis-connection.ts';
+import { askInfo, failureOf, heartbeatMilliseconds, isOfCluster, partOfCluster } from './redis-connection.ts';
 import { StoreUnavailableError } from './store.ts';
 
 /**
- * The epoch of a Redis server: a random value in a key without an expiry, written by whoever finds it missing, or finds
- * it of another server process. One that has loaded an older dump, or a replica that was promoted, has the epoch that
- * was, and not all nonces.
+ * The epoch of a Redis server: a random value in a key without an expiry. An instance writes it if it is missing, or if it
+ * belongs to another server process or other data. A server that loaded an older dump, a promoted replica, and a master that
+ * was a replica in the meantime have an old epoch and may lack nonces.
  */
 export interface RedisEpoch {
   current(): string;
@@ -22,43 +22,47 @@ export interface RedisEpoch {
   close(): void;
 }
 
-/** Replaces the epoch as it was read: of several instances that find it of another process, one does, for all. */
+export interface RedisEpochOptions {
+  /** The URL of the server, for errors. */
+  readonly url: string;
+  readonly key: string;
+  /** Called after each successful read. */
+  readonly onBeat: () => Promise<void>;
+}
+
+/** Replaces the epoch that was read. If several instances find that it belongs to another memory, one replaces it for all. */
 const replaceScript = `
   if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
   return redis.call('GET', KEYS[1])`;
 
 /**
- * Reads the epoch whenever the connection comes up and once a second after; the latter notices a flush or
- * an eviction, a connection gone silent, and a server that takes no writes.
- * @param onBeat called after each reading that succeeded
+ * Reads the epoch whenever the connection comes up, and once a second afterwards. The latter notices a flush, an eviction,
+ * a silent connection, a read-only server, and a server that took the data of another one within the second. If a server
+ * is a replica for longer, the read fails, and the server is used again after the next read that succeeds.
  */
-export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promise<void>): RedisEpoch {
+export function createRedisEpoch(redis: Redis, { url, key, onBeat }: RedisEpochOptions): RedisEpoch {
   let epoch = '';
   let known = false;
-  /** What this connection's server calls its process; null where it does not say. */
-  let runId: string | null = null;
   let connection = 0;
   let closed = false;
   let isOver = false;
 
   async function read(): Promise<void> {
     const asking = connection;
-    const isFirst = !known;
-    const run = isFirst ? await askRunId(redis) : runId;
-    const fresh = run === null ? randomUUID() : `${randomUUID()} ${run}`;
+    const memory = await askMemory(redis);
+    const fresh = memory === null ? randomUUID() : `${randomUUID()} ${memory}`;
     // Written though it is there already: a server that is full, cannot save or is a replica refuses that too.
     if (isOver) await redis.set(key, fresh);
     else await redis.set(key, fresh, 'NX');
     let found: unknown = await redis.get(key);
     // The connection may have been replaced meanwhile; then this is the answer of another server's life.
     const isOutdated = () => asking !== connection || closed;
-    if (isFirst && run !== null && typeof found === 'string' && !found.endsWith(run) && !isOutdated()) {
+    if (memory !== null && typeof found === 'string' && !found.endsWith(` ${memory}`) && !isOutdated()) {
       found = await redis.eval(replaceScript, 1, key, found, fresh);
     }
     if (typeof found !== 'string') throw new Error('The epoch vanished between two commands');
     if (isOutdated()) return;
     epoch = found;
-    runId = run;
     known = true;
     isOver = false;
   }
@@ -103,6 +107,7 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
       try {
         await read();
       } catch (error) {
+        if (isOfCluster(error)) throw partOfCluster(url);
         throw new StoreUnavailableError(`Redis cannot be written to: ${failureOf(error)}.`);
       }
     },
@@ -114,12 +119,15 @@ export function createRedisEpoch(redis: Redis, key: string, onBeat: () => Promis
   };
 }
 
-/** What a server calls its process, drawn at each start of one; null where INFO is not allowed or does not have it. */
-async function askRunId(redis: Redis): Promise<string | null> {
-  try {
-    return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? null;
-  } catch (error) {
-    if (/^(NOPERM|ERR)$/.test(failureOf(error))) return null;
-    throw error;
-  }
+/**
+ * Identifies this memory: the id of its data history, which changes when a replica is promoted, and the id of its process,
+ * which is new at each start. (A first replica also changes the former; then sessions end without need, which costs a
+ * handshake.) The process id comes last, where earlier versions look for it. Null if INFO is not allowed or lacks them.
+ */
+async function askMemory(redis: Redis): Promise<string | null> {
+  const [server, replication] = await Promise.all([askInfo(redis, 'server'), askInfo(redis, 'replication')]);
+  const names = [replication?.get('master_replid'), server?.get('run_id')].filter(
+    (name) => name !== undefined,
+  );
+  return names.length === 0 ? null : names.join(' ');
 }

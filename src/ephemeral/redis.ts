@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import type { Logger } from '../lib/log.ts';
 import { defaultMaxWindows } from './memory.ts';
-import { rateLimitWindowSeconds } from './rate-limits.ts';
-import {
-  createConnection,
-  failureOf,
-  limiterConnection,
-  openConnection,
-  redisAddress,
-} from './redis-connection.ts';
+import { createConnection, failureOf, openConnection, redisAddress } from './redis-connection.ts';
 import { createRedisEpoch } from './redis-epoch.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
+import { createRedisWindows } from './redis-windows.ts';
 import { type EphemeralStore, StoreUnavailableError } from './store.ts';
-import { bucketKey, createMemoryWindows, foresee, judge } from './windows.ts';
+import { createMemoryWindows } from './windows.ts';
 
 /** How long a store that closes tries to tell of changes that it could not tell of before. */
 const lastMakeUpsMilliseconds = 1_000;
@@ -22,8 +15,11 @@ const lastMakeUpsMilliseconds = 1_000;
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with credentials and database number where needed. */
   readonly url: string;
-  /** Stands before every key and channel, so that installations can share a server. */
-  readonly keyPrefix?: string;
+  /**
+   * Starts the name of every key and channel. Of one installation alone, so that several can share a server: channels
+   * are the same for all of its databases.
+   */
+  readonly keyPrefix: string;
   /** Where steps of the clock are noticed; the system's when left out. */
   readonly clocks?: ClockPair;
   /** Hears when Redis goes away and comes back. */
@@ -41,12 +37,12 @@ export interface RedisStoreOptions {
  * @throws {StoreUnavailableError} when Redis cannot be used at start, naming host and port
  */
 export async function createRedisStore(options: RedisStoreOptions): Promise<EphemeralStore> {
-  const { url, keyPrefix = 'latchkey:', clocks, log } = options;
+  const { url, keyPrefix, clocks, log } = options;
   const address = redisAddress(url);
   const redis = createConnection(url);
   const subscriber = createConnection(url);
   const makeUps = new Map<string, string>();
-  const epoch = createRedisEpoch(redis, `${keyPrefix}epoch`, sendMakeUps);
+  const epoch = createRedisEpoch(redis, { url, key: `${keyPrefix}epoch`, onBeat: sendMakeUps });
   try {
     await openConnection(redis, url);
     await epoch.known();
@@ -62,14 +58,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
       `Redis at ${address} refuses a subscription (${failureOf(error)}); nothing is cached meanwhile`,
     ),
   );
-  // `points` plays no part: every hit is counted by `penalty` and judged against the caller's limit.
-  const limiter = new RateLimiterRedis({
-    storeClient: limiterConnection(redis),
-    points: 1,
-    duration: rateLimitWindowSeconds,
-    keyPrefix: `${keyPrefix}limit`,
-    rejectIfRedisNotReady: true,
-  });
+  const windows = createRedisWindows(redis, `${keyPrefix}limit:`);
   const insurance = createMemoryWindows(defaultMaxWindows);
 
   const wasSetBack = createStepBackDetector(clocks);
@@ -132,17 +121,17 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
       noticeStep();
       return (await ask(() => redis.set(keyPrefix + key, '1', 'EX', ttlSeconds, 'NX'))) === 'OK';
     },
-    async consume(limit, key) {
+    async consume(limit, key, points) {
       try {
-        return judge(limit, await limiter.penalty(bucketKey(limit, key)));
+        return await windows.consume(limit, key, points);
       } catch (error) {
         log?.debug(`Redis at ${address} did not count (${failureOf(error)}): counted in this process`);
-        return insurance.consume(limit, key);
+        return insurance.consume(limit, key, points);
       }
     },
     async peek(limit, key) {
       try {
-        return foresee(limit, await limiter.get(bucketKey(limit, key)));
+        return await windows.peek(limit, key);
       } catch {
         return insurance.peek(limit, key);
       }

@@ -1,6 +1,6 @@
 import type { RateLimitName } from './rate-limits.ts';
 
-/** A named limit as configured: so many points a client key and 60-second window. */
+/** A named limit as configured: so many points a key and 60-second window. */
 export interface RateLimit {
   readonly name: RateLimitName;
   readonly points: number;
@@ -53,11 +53,12 @@ export interface EphemeralStore {
   addOnce(key: string, ttlSeconds: number): Promise<boolean>;
 
   /**
-   * Takes one point from the bucket of this name and client key. The bucket is the same whatever
+   * Takes one point, or so many, from the bucket of this name and key. The bucket is the same whatever
    * `points` says, whichever transport asks. Never rejects: see each store for what it does when
    * the shared bucket is out of reach.
+   * @param points to take at once; where fewer are left than several, none is taken
    */
-  consume(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
+  consume(limit: RateLimit, key: string, points?: number): Promise<RateLimitOutcome>;
 
   /**
    * Looks without taking: `allowed` says whether a `consume` now would be. For limits that count

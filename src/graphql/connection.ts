@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core';
-import type { ListRow } from '../services/list-source.ts';
+import { isNarrowed, type ListCount, type ListRow, mostCounted } from '../services/list-source.ts';
 import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
@@ -7,19 +7,31 @@ import { builder } from './builder.ts';
 /** A list that is read as far as the document asks: its rows, or none of them; and its count. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
-  totalCount(): number | Promise<number>;
+  count(): ListCount | Promise<ListCount>;
 }
+
+const most = mostCounted.toLocaleString('en-US');
+
+/** What a list costs that is searched: its rows are looked at one by one until enough are found, or all. */
+const searchCost = 500;
 
 /** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */
 export function connectionComplexity({
   first,
   last,
+  q,
+  filter,
 }: {
   first?: number | null | undefined;
   last?: number | null | undefined;
+  q?: string | null | undefined;
+  filter?: object | null | undefined;
 }) {
   const rows = first ?? last ?? pageSize.fallback;
-  return { field: 1, multiplier: Math.min(Math.max(rows, 1), pageSize.largest) };
+  return {
+    field: isNarrowed({ q, ...filter }) ? searchCost : 1,
+    multiplier: Math.min(Math.max(rows, 1), pageSize.largest),
+  };
 }
 
 /** Cost of a field that only leads to others, which cost by themselves. */
@@ -66,11 +78,24 @@ export function connectionType<Row extends ListRow>(
         resolve: ({ page }) => pageInfo(page),
       }),
       totalCount: t.int({
-        description: `How many ${things} there are in the whole list, counted when it is asked for.`,
-        resolve: (connection) => connection.totalCount(),
+        description: `How many ${things} there are in the whole list, counted when it is asked for. With q or a filter, ${most} at the most: see totalCountIsExact.`,
+        resolve: (connection) => ofCount(connection, ({ count }) => count),
+      }),
+      totalCountIsExact: t.boolean({
+        description: `False where q or a filter leaves more than ${most} ${things}, so that totalCount stands for "${most}+".`,
+        resolve: (connection) => ofCount(connection, ({ isExact }) => isExact),
       }),
     }),
   });
+}
+
+/** At once where the count is there: a promise for each list of a page takes time. */
+function ofCount<Row extends ListRow, Value>(
+  connection: Connection<Row>,
+  read: (count: ListCount) => Value,
+): Value | Promise<Value> {
+  const count = connection.count();
+  return count instanceof Promise ? count.then(read) : read(count);
 }
 
 function pageInfo({ rows, hasNextPage, hasPreviousPage }: Sliced<ListRow>) {

@@ -9,6 +9,8 @@ export interface GraphqlContext {
   /** What the request's log line says of it. */
   readonly notes: RequestNotes;
   readonly session: SessionCookie;
+  /** Ends the connection as it stands, in the middle of the answer. */
+  breakOff(): void;
 }
 
 /** The dashboard's cookie, which the transport around GraphQL sets on the answer. */

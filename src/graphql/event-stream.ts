@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { z } from 'zod';
+import { StreamInterrupted } from '../services/security-log/follow.ts';
 import { admits } from './accept.ts';
 import type { Answer } from './answer.ts';
 
@@ -62,6 +63,40 @@ function rootSelections(context: ValidationContext, root: SelectionSetNode): rea
     }
   }
   return found;
+}
+
+/**
+ * Breaks the connection off where a stream is interrupted. `complete` would be the end to standard clients of
+ * graphql-sse, and some clients of server-sent events take any end in order for one; what breaks off they all resume.
+ * @param breakOff ends the connection as it stands
+ */
+export function breakOffWhenInterrupted<Item>(
+  items: AsyncIterableIterator<Item>,
+  breakOff: () => void,
+): AsyncIterableIterator<Item> {
+  let leave = (_end: IteratorResult<Item>): void => {};
+  const left = new Promise<IteratorResult<Item>>((resolve) => {
+    leave = resolve;
+  });
+  return {
+    next: async () => {
+      try {
+        return await items.next();
+      } catch (error) {
+        if (!(error instanceof StreamInterrupted)) throw error;
+        breakOff();
+        // Nothing more is to be written: the transport calls `return` when it notices that the connection is gone.
+        return left;
+      }
+    },
+    return: async () => {
+      leave({ done: true, value: undefined });
+      return (await items.return?.()) ?? { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 /**

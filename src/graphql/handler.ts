@@ -3,6 +3,7 @@ import type { ServiceEnvironment } from '../services/context.ts';
 import { refuseUnacceptable } from './accept.ts';
 import { Answer } from './answer.ts';
 import type { GraphqlContext } from './context.ts';
+import { endWork } from './end-work.ts';
 import { errorCodes } from './errors.ts';
 import { requireEventStream, unbuffered } from './event-stream.ts';
 import { keepDocuments } from './kept-documents.ts';
@@ -43,6 +44,7 @@ export function createGraphqlHandler(
       refuseThen,
       refuseLargeQueries,
       noteOperation,
+      endWork,
       planQueries(),
       requireEventStream,
       errorCodes,

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { z } from 'zod';
-import type { ListRow, ListSource } from '../services/list-source.ts';
+import type { ListCount, ListRow, ListSource } from '../services/list-source.ts';
 import { type Slice, type Sliced, sliceInput } from '../services/slice.ts';
 import type { Connection } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
@@ -19,6 +19,7 @@ interface ListArguments {
   readonly filter?: object | null | undefined;
 }
 
+const none: ListCount = { count: 0, isExact: true };
 const nothing: Sliced<never> = { rows: [], hasNextPage: false, hasPreviousPage: false };
 
 /**
@@ -68,11 +69,11 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
   ): Connection<Row> | Promise<Connection<Row>> => {
     const group = siblings(context, info, id, () => loaders(given, context, info));
     const { counts, pages } = isAsked(info);
-    const totalCount = async () => (await group.load('counts')).get(id) ?? 0;
+    const count = async () => (await group.load('counts')).get(id) ?? none;
     // Asked for at once, beside the rows; whoever reads it is told of a failure.
     if (counts) group.load('counts').catch(() => undefined);
-    if (!pages) return { page: nothing, totalCount };
-    return group.load('pages').then((pages) => ({ page: pages.get(id) ?? nothing, totalCount }));
+    if (!pages) return { page: nothing, count };
+    return group.load('pages').then((pages) => ({ page: pages.get(id) ?? nothing, count }));
   };
 
   const together = new ResolveTogether<ListRow, ListArguments, GraphqlContext>(
@@ -87,7 +88,7 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
       return parents.map(
         ({ id }): Connection<Row> => ({
           page: pages?.get(id) ?? nothing,
-          totalCount: () => counts?.get(id) ?? 0,
+          count: () => counts?.get(id) ?? none,
         }),
       );
     },
@@ -98,10 +99,13 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
 
 interface Loaded<Row> extends Record<string, unknown> {
   readonly pages: ReadonlyMap<string, Sliced<Row>>;
-  readonly counts: ReadonlyMap<string, number>;
+  readonly counts: ReadonlyMap<string, ListCount>;
 }
 
 function isAsked(info: GraphQLResolveInfo): { readonly pages: boolean; readonly counts: boolean } {
   const asked = selectedFields(info);
-  return { pages: asked.has('edges') || asked.has('pageInfo'), counts: asked.has('totalCount') };
+  return {
+    pages: asked.has('edges') || asked.has('pageInfo'),
+    counts: asked.has('totalCount') || asked.has('totalCountIsExact'),
+  };
 }

@@ -1,5 +1,6 @@
 import { type ExecutionArgs, getOperationAST, type OperationDefinitionNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { firstOrElse } from './end-work.ts';
 import { planQuery, type QueryPlan } from './query-plan.ts';
 import { runQueryPlan } from './run-query-plan.ts';
 
@@ -29,7 +30,7 @@ export function planQueries(): Plugin {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
       const plan = planOf(args);
       if (plan === null) return;
-      setExecuteFn((args: ExecutionArgs) => runQueryPlan(plan, args).catch(() => executeFn(args)));
+      setExecuteFn((args: ExecutionArgs) => firstOrElse(args, (args) => runQueryPlan(plan, args), executeFn));
     },
   };
 }

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { measureSelections } from './selection-extent.ts';
-import { findVariableFaults } from './variables.ts';
+import { findUndeclaredVariables, findVariableFaults } from './variables.ts';
 
 /**
  * The most that one document may ask. The README of this folder says what each is for; a change there and in
@@ -145,6 +145,8 @@ function checkOperation({
   const variables = variableValues ?? {};
   // What is wrong with the name the executor finds in the same way, and says.
   if (!operation) return [];
+  const undeclared = findUndeclaredVariables(document, variables);
+  if (undeclared.length > 0) return undeclared;
   const faults = findVariableFaults(schema, operation.variableDefinitions ?? [], variables);
   if (faults.length > 0) return faults;
   const complexity = complexityOf(operation, () => {

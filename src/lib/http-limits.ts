@@ -124,6 +124,7 @@ export function limitConnections(
   // Those of a connection that are not finished, and the latest: requests may be sent one behind the other.
   const answers = new WeakMap<Duplex, readonly ServerResponse[]>();
   const remember = (socket: Duplex, answer: ServerResponse): void => {
+    if (!answers.has(socket)) socket.once('close', () => answers.get(socket)?.forEach(endInLine));
     const open = answers.get(socket)?.filter((earlier) => !earlier.writableFinished) ?? [];
     answers.set(socket, [...open, answer]);
   };
@@ -149,6 +150,16 @@ export function limitConnections(
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   });
+}
+
+/**
+ * Ends a queued answer whose connection has closed. Node.js notifies only the answer that it is sending, not those in the
+ * queue behind it: code that waits for their end would count them, and hold their bytes, forever.
+ */
+function endInLine(answer: ServerResponse): void {
+  if (answer.socket !== null || answer.writableFinished || answer.destroyed) return;
+  answer.destroy();
+  answer.emit('close');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { createLogOutput, type LogOutput } from './log-output.ts';
+import type { LineFormat } from './readable-lines.ts';
 
 export type { Logger };
 
@@ -40,8 +41,16 @@ export function describeError(error: unknown, depth = 0): LoggedError {
 let standardOutput: LogOutput | undefined;
 
 /**
+ * Has the process's logger write each line in another format than JSON. Called before the first logger is created.
+ */
+export function formatLines(format: LineFormat): void {
+  const output = createLogOutput();
+  standardOutput = { ...output, write: (line) => output.write(format(line)) };
+}
+
+/**
  * The process's structured logger: one JSON object a line on standard output, within a tenth of a second or when the
- * process ends. Logging waits for nobody, whoever reads it and whatever the level.
+ * process ends. Logging never waits for the reader of the log.
  */
 export function createLogger(level: string, destination?: NodeJS.WritableStream): Logger {
   const options = {

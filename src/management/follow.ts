@@ -25,7 +25,7 @@ export interface FollowOptions {
 }
 
 export interface Reconnect {
-  /** Why; undefined when the service ended the stream in good order, as it does when it is shut down. */
+  /** Why; undefined when the service completed the stream. One that is shut down breaks it off: NETWORK. */
   readonly error: ManagementError | undefined;
   /** How many connections in a row brought nothing. */
   readonly failures: number;
@@ -34,6 +34,9 @@ export interface Reconnect {
 
 /** A connection that lasted this long was a good one, even if it brought nothing. */
 const steadyMilliseconds = 10_000;
+
+/** An id that is lower than the highest by more than this, in milliseconds, means that the service's clock was set back. */
+const latestEntry = 60_000;
 
 /** How many delivered ids are remembered, in case a server sends one again. */
 const rememberedIds = 1_000;
@@ -117,13 +120,16 @@ function createPosition(given: string | undefined) {
     opened(milliseconds: number | undefined) {
       if (milliseconds !== undefined) start ??= firstIdOf(milliseconds);
     },
-    /** Whether this entry is a new one. The highest id counts: a late entry may come after younger ones. */
+    /**
+     * True if this entry is new. It is compared with the highest id, because a late entry may come after younger ones. The
+     * highest id is dropped if it is from a future that the service's clock has left again.
+     */
     take(id: string): boolean {
       if (delivered.has(id)) return false;
       delivered.add(id);
       const [oldest] = delivered;
       if (delivered.size > rememberedIds && oldest !== undefined) delivered.delete(oldest);
-      if (last === undefined || id > last) last = id;
+      if (last === undefined || id > last || timeOf(last) - timeOf(id) > latestEntry) last = id;
       return true;
     },
   };
@@ -134,6 +140,9 @@ function firstIdOf(milliseconds: number): string {
   const time = milliseconds.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
+
+/** The time that an id begins with, in milliseconds. */
+const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 /** The one root field that a subscription has (GraphQL specification §5.2.4.1), and its id. */
 function entryOf(result: RootFields): { readonly id: string; readonly node: unknown } {

@@ -1,5 +1,5 @@
 /**
- * The management API's typed client, exported as "latchkey/management". Node.js 20 and newer, Deno, browsers.
+ * The management API's typed client, the package "@latchkey/management". Node.js 20 and newer, Deno, browsers.
  *
  * ```ts
  * const latchkey = createManagementClient({ baseUrl, apiKey });

@@ -9,8 +9,8 @@ export const clockSkewSeconds = 60;
 
 /**
  * Seconds for which one request can be accepted, and so the least that a server remembers a nonce (SPEC §8): the skew
- * both ways and, as times are whole seconds, the second that the last of them lasts. The interface document's "about
- * 120" taken as exactly 120 would leave the last second open to a replay.
+ * both ways and, as times are whole seconds, the second that the last of them lasts. Exactly 120 would leave the last
+ * second open to a replay.
  */
 export const replayWindowSeconds = 2 * clockSkewSeconds + 1;
 
@@ -38,7 +38,7 @@ export const ed25519KeyBytes = 32;
 /** Bytes of an Ed25519 signature (RFC 8032 §5.1.6). */
 export const signatureBytes = 64;
 
-/** Least and most bytes of a request's nonce; "about 16" in the interface document (SPEC §6). */
+/** Least, most and recommended bytes of a request's nonce (SPEC §6). */
 export const requestNonceBytes = { least: 8, most: 64, usual: 16 } as const;
 
 /** Longest `sessionId`, in characters: an opaque ticket (SPEC §3). */
@@ -50,7 +50,7 @@ export const requestCiphertextMaxLength = 16_384;
 /** Longest answer to any request of the protocol, in bytes of the HTTP body (SPEC §7). */
 export const answerMaxBytes = 65_536;
 
-/** Paths under `{base_url}` (the interface document, "Client protocol"). */
+/** Paths under `{base_url}` (SPEC §3, §6). */
 export const clientPaths = {
   sessionInit: '/api/v1/session/init',
   validate: '/api/v1/licenses/validate',

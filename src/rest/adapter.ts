@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Actor } from '../services/actor.ts';
 import type { ClientOrigin, ServiceContext, ServiceEnvironment } from '../services/context.ts';
+import { RequestWork } from '../services/request-work.ts';
 import type { RequestNotes } from '../telemetry/request-notes.ts';
 
 /** What the middleware leaves for the handlers. */
@@ -10,6 +11,8 @@ export interface RestEnv {
     env: ServiceEnvironment;
     client: ClientOrigin;
     notes: RequestNotes;
+    /** Set by `originGuard` where a foreign page asks for a change with an API key. */
+    foreignOrigin: string | undefined;
     /** Set by `authenticated`; without it the request is nobody's. */
     actor: Actor | undefined;
   };
@@ -24,5 +27,6 @@ export function serviceContext(c: RestContext): ServiceContext {
     client: c.get('client'),
     notes: c.get('notes'),
     actor: c.get('actor') ?? { type: 'anonymous', rejected: null },
+    work: new RequestWork(c.req.raw),
   };
 }

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { matchedRoutes } from 'hono/route';
+import { networkOf } from '../lib/ip.ts';
 import type { ClientOrigin, ServiceEnvironment } from '../services/context.ts';
 import { type RequestNotes, type Transport, unmatched } from '../telemetry/request-notes.ts';
 import type { RequestObserver } from '../telemetry/request-observer.ts';
@@ -11,6 +12,9 @@ export interface BeginOptions {
   readonly originOf: (c: RestContext) => ClientOrigin;
   readonly observe: RequestObserver;
 }
+
+/** Routes whose answers are made for one reader. (Pages are the same bytes for all readers.) */
+const holdsRows: ReadonlySet<Transport> = new Set<Transport>(['rest', 'graphql']);
 
 /** Notes what every handler reads of a request, and has it followed to its end. */
 export type BeginRequest = (c: RestContext, transport: Transport, route: string) => void;
@@ -38,7 +42,9 @@ export function createBeginRequest({ env, originOf, observe }: BeginOptions): Be
     c.set('client', client);
     c.set('notes', notes);
     const exchange = exchangeOf(c);
-    if (exchange !== null) observe(notes, exchange);
+    if (exchange === null) return;
+    observe(notes, exchange);
+    if (holdsRows.has(transport)) env.unreadAnswers.follow(networkOf(client.ip), exchange.outgoing);
   };
 }
 
@@ -70,5 +76,5 @@ export function routeOf(c: RestContext): string {
 export function transportOf(route: string): Transport {
   if (route === '/graphql') return 'graphql';
   if (route.startsWith('/health')) return 'health';
-  return route.startsWith('/docs') || route.startsWith('/graphql/') ? 'page' : 'rest';
+  return route === '/' || route.startsWith('/docs') || route.startsWith('/graphql/') ? 'page' : 'rest';
 }

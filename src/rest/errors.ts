@@ -37,8 +37,12 @@ export const serviceErrorStatus = {
   EMAIL_TAKEN: 409,
   KEY_EXISTS: 409,
   PRIVATE_MODE: 409,
+  LIMIT_REACHED: 409,
   RATE_LIMITED: 429,
   TOO_MANY_SUBSCRIPTIONS: 429,
+  TOO_MANY_EXPORTS: 429,
+  SEARCH_TOO_BROAD: 400,
+  TOO_MANY_READS: 429,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const satisfies Record<ServiceErrorCode, ContentfulStatusCode>;

@@ -64,7 +64,7 @@ const sdkHint = {
   appId: applicationId,
   version: '1.0.0',
   publicKeyB64: application.publicKeyB64,
-  snippet: "import { createClient } from 'latchkey/client'; …",
+  snippet: "import { createClient } from '@latchkey/client'; …",
 };
 
 const minted = { id: licenseId, keyPrefix: 'K7QWX-', durationSeconds: 2_592_000, subscriptionTier: 1 };
@@ -163,7 +163,7 @@ export const examples: Readonly<Record<string, Example>> = {
     request: { name: application.name, version: application.version },
     answer: { ...done, application, sdkHint, publicKeyB64: application.publicKeyB64 },
   },
-  listApplications: { answer: { ...done, applications: [application] } },
+  listApplications: { answer: { ...done, applications: [application], nextCursor: null } },
   getApplication: { answer: { ...done, application } },
   updateApplicationSettings: {
     request: { version: '1.1.0', responseMessages: { EXPIRED: application.responseMessages.EXPIRED } },
@@ -236,7 +236,7 @@ export const examples: Readonly<Record<string, Example>> = {
   deleteEndUser: { answer: done },
   resetEndUserHwid: { answer: done },
 
-  listBans: { answer: { ...done, bans: [ban] } },
+  listBans: { answer: { ...done, bans: [ban], nextCursor: null } },
   deleteBan: { answer: done },
 
   listSecurityLog: { answer: { ...done, logs: [logEntry], nextCursor: null } },
@@ -296,7 +296,7 @@ export const examples: Readonly<Record<string, Example>> = {
         'This key opens the whole account, and is shown only now. Store it where only your program reads it.',
     },
   },
-  listApiKeys: { answer: { ...done, keys: [listedApiKey] } },
+  listApiKeys: { answer: { ...done, keys: [listedApiKey], nextCursor: null } },
   revokeApiKey: { answer: done },
 
   initSession: {
@@ -334,9 +334,16 @@ const failureTexts: Readonly<Record<string, string>> = {
   API_KEY_NOT_FOUND: 'There is no such API key.',
   EMAIL_TAKEN: 'An account with this email address exists already.',
   KEY_EXISTS: '1 of these keys exist already; none was stored.',
+  LIMIT_REACHED:
+    'This account has no room for another application: it can have 1,000. Delete one that is not in use, or have the operator raise applications in COUNT_LIMITS.',
+  TOO_MANY_EXPORTS: '3 exports of this account are being made already. Try again when one has ended.',
   PRIVATE_MODE: 'This account is in private mode: mint keys in the browser.',
   PAYLOAD_TOO_LARGE: 'The request body is too large.',
   RATE_LIMITED: 'Too many requests. Try again in 42 s.',
+  SEARCH_TOO_BROAD:
+    'The searches of this request took more than 2.5 seconds of database time in all. Search for a longer text, three letters or digits at the least, narrow the filter, or leave the count out.',
+  TOO_MANY_READS:
+    'Too much of what this account reads waits already. Wait for some answers before asking for more, or ask for less at once.',
   UNAVAILABLE: 'The service cannot answer this now. Try again in a moment.',
   INTERNAL: 'Something went wrong here. It has been logged.',
   CRYPTO_REQUIRED: 'Send this request sealed: see the protocol specification.',

@@ -4,19 +4,20 @@ import type { RestEnv } from './adapter.ts';
 import { pageFields } from './content-policy.ts';
 import { pageAsset } from './page-asset.ts';
 
-const firstQuery = `# Welcome to Latchkey: your applications, their newest
-# licenses, and what happened last.
+/** Comment lines are short: at 1,200 pixels the editor shows 45 characters of one. */
+const firstQuery = `# Welcome to Latchkey: your applications,
+# their newest licenses, and what happened.
 #
-# UNAUTHENTICATED? Log in first: run this in a new
-# tab (+), without the #, and come back.
+# UNAUTHENTICATED? Log in first: run this in
+# a new tab (+), without the #.
 #
 #   mutation {
-#     login(input: { email: "…", password: "…" }) {
-#       developer { name }
-#     }
+#     login(input: {
+#       email: "…", password: "…"
+#     }) { developer { name } }
 #   }
 #
-# The book at the top left explains every field.
+# The book at the top left has every field.
 
 query Overview {
   me {

@@ -10,7 +10,8 @@ const description = `Latchkey is a licensing service for software vendors. Devel
 keys with a session cookie or an API key; client software proves a license over the sealed client protocol.
 
 **Failures** are \`{ success: false, error, code }\`: \`error\` for a person, \`code\` for a program. VALIDATION_FAILED
-names every fault in \`issues\`. A body that is not JSON, or is not declared as such, is VALIDATION_FAILED on every
+names every fault in \`issues\`. A query parameter or a member of a body that a route does not know is one, save in the
+client protocol, which ignores it. A body that is not JSON, or is not declared as such, is VALIDATION_FAILED on every
 route. What belongs to another developer is answered as what does not exist.
 
 **Bodies** of a developer hold at most 8 MiB, 100,000 values, and 100 KiB in one text; where nobody need log in, 100 KiB
@@ -36,7 +37,7 @@ const tags = [
     name: 'Client protocol',
     description:
       'What client software speaks: sealed with AES-256-GCM, signed with Ed25519. The specification is ' +
-      '`src/protocol/SPEC.md`; `latchkey/client` is an SDK that speaks it.',
+      '`src/protocol/SPEC.md`; `@latchkey/client` is an SDK that speaks it.',
   },
 ];
 
@@ -63,8 +64,9 @@ type Operation = NonNullable<NonNullable<Document['paths']>[string]['get']>;
 type Answer = NonNullable<NonNullable<Document['components']>['responses']>[string];
 
 /**
- * Adds what no route says by itself: examples, and the header fields of limits. Failures that many routes share move
- * into `failures`, under the codes that they can have.
+ * Adds what no route says by itself: examples, and the header fields of limits. Failures with one code, which many
+ * routes share, move into `failures` under its name; one with several codes stays with its operation, as no name would
+ * say which.
  */
 function complete(operation: Operation, failures: Record<string, Answer>): void {
   const example = examples[operation.operationId ?? ''];
@@ -80,11 +82,19 @@ function complete(operation: Operation, failures: Record<string, Answer>): void 
       answer.headers = Object.fromEntries(names.map(refer));
     }
     if (succeeds) continue;
-    const codes = Object.keys(answer.content?.['application/json']?.examples ?? {}).join('-or-');
-    failures[codes] = answer;
-    responses[status] = { $ref: `#/components/responses/${codes}` };
+    const [code, ...more] = Object.keys(answer.content?.['application/json']?.examples ?? {});
+    if (code === undefined || more.length > 0) continue;
+    failures[nameOf(code)] = answer;
+    responses[status] = { $ref: `#/components/responses/${nameOf(code)}` };
   }
 }
+
+/** `VALIDATION_FAILED` as a generator names a type: `ValidationFailed`. */
+const nameOf = (code: string): string =>
+  code
+    .split('_')
+    .map((word) => `${word.slice(0, 1)}${word.slice(1).toLowerCase()}`)
+    .join('');
 
 function setExample(content: Record<string, object> | undefined, example: object | undefined): void {
   const json = content?.['application/json'];
@@ -121,7 +131,8 @@ export function registerComponents(api: OpenAPIHono<RestEnv>): void {
     in: 'cookie',
     name: sessionCookieName,
     description:
-      'Set by register and login; valid for 7 days. Where a request carries both credentials, this one counts. ' +
+      'Set by register and login; valid for 7 days. Where a request carries both credentials, this one counts while it ' +
+      'is valid. ' +
       'A change that a page asks for by it must come from this site or from an allowed origin.',
   });
   openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {

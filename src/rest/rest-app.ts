@@ -1,4 +1,6 @@
-import { openToAllowedPages, openToAllPages } from './middleware/cors.ts';
+import type { MiddlewareHandler } from 'hono';
+import type { RestEnv } from './adapter.ts';
+import { openToAllPages } from './middleware/cors.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiHandler, registerComponents } from './openapi.ts';
@@ -24,13 +26,16 @@ const dashboardRoutes = [
   apiKeyRoutes,
 ];
 
-/** Everything under `/api/v1`, save what the client protocol posts (sealed/client-app.ts). */
-export function createRestApp(publicUrl: string, corsOrigins: readonly string[]) {
+/**
+ * Everything under `/api/v1`, save what the client protocol posts (sealed/client-app.ts).
+ * @param openToAllowedPages lets configured pages call the dashboard's routes (middleware/cors.ts)
+ */
+export function createRestApp(publicUrl: string, openToAllowedPages: MiddlewareHandler<RestEnv>) {
   const api = createRouter();
   registerComponents(api);
   registerClientRoutes(api);
   for (const { path } of clientRoutes) api.use(path, openToAllPages);
-  api.use(openToAllowedPages(corsOrigins), requireJson, strictUtf8);
+  api.use(openToAllowedPages, requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);
   api.get('/openapi.json', openApiHandler(api, publicUrl));
   return api;

@@ -2,7 +2,7 @@ import { isPages, type Pages } from '../services/export-pages.ts';
 
 /**
  * A JSON text, written as its lists are read, so that no list is held in memory as a whole.
- * @param value what JSON can say, with lists as pages of their items at any depth of objects
+ * @param value what JSON can say, with lists as pages of their items, at any depth of objects
  * @param breakOff called when a list cannot be read to its end. It has to end the connection: the text so far is not
  *   whole, and nothing else tells its reader
  */
@@ -44,8 +44,17 @@ async function* textOf(value: object): AsyncGenerator<string, void> {
 async function* textOfPages(pages: Pages<unknown>): AsyncGenerator<string, void> {
   let before = '[';
   for await (const page of pages) {
-    yield `${before}${page.map((item) => JSON.stringify(item)).join()}`;
-    before = ',';
+    let text = '';
+    for (const item of page) {
+      text += before;
+      before = ',';
+      if (hasPages(item)) {
+        yield text;
+        text = '';
+        yield* textOf(item);
+      } else text += JSON.stringify(item);
+    }
+    if (text !== '') yield text;
   }
   yield before === '[' ? '[]' : ']';
 }

@@ -1,5 +1,5 @@
 /**
- * Client software's SDK, exported as "latchkey/client". Node.js 20 and newer, Deno, browsers.
+ * Client software's SDK, the package "@latchkey/client". Node.js 20 and newer, Deno, browsers.
  *
  * ```ts
  * const client = createClient({ baseUrl, appId, publicKeyB64, version: '1.0.0' });

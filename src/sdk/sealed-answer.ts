@@ -44,10 +44,9 @@ export function openSealedAnswer<Result>(
   if (!bound.success || bound.data.sessionId !== session.sessionId) {
     return untrusted('The answer belongs to another session');
   }
-  const echoed = bound.data.nonce === nonce;
-  // A late answer that carries our nonce is fresh, so the clock is wrong; without it it is an old recording.
-  if (echoed && !isOnTime(bound.data.timestamp, settings.now)) return clockFailure();
-  if (!echoed) return untrusted('The answer does not carry the nonce of the request');
+  // Before the clock: only an answer that carries our nonce is fresh, so that its time says anything of this clock.
+  if (bound.data.nonce !== nonce) return untrusted('The answer does not carry the nonce of the request');
+  if (!isOnTime(bound.data.timestamp, settings.now)) return clockFailure();
 
   const parsed = result.safeParse(inner);
   if (!parsed.success) return untrusted('The signed answer has another shape than the protocol says');

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import type { Sha256 } from '../crypto/hash.ts';
 import type { Keyring } from '../crypto/keyring.ts';
-import { type CacheUsage, createCache } from '../ephemeral/cache.ts';
+import { type Cache, type CacheUsage, createCache } from '../ephemeral/cache.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Logger } from '../lib/log.ts';
 import { type ApplicationSnapshot, loadApplicationSnapshot } from './application/snapshot.ts';
 import { type BanList, banListSize, loadBanList } from './ban/ban-list.ts';
-import { type BanType, banCacheKey, banCacheKeyIsOf, loadIsBanned } from './ban/is-banned.ts';
+import { applicationOfBanKey, type BanType, banCacheKey, loadIsBanned } from './ban/is-banned.ts';
 import type { CacheChange } from './coherence/cache-change.ts';
 import type { DatabaseWatch } from './coherence/database-watch.ts';
 import { createLicenseLoader, type LicenseSnapshot, licenseCacheKey } from './license/snapshot.ts';
@@ -22,12 +22,20 @@ export interface ServiceCaches {
   application(id: string): Promise<ApplicationSnapshot | null>;
   license(keyHash: Sha256): Promise<LicenseSnapshot | null>;
   isBanned(applicationId: string, banType: BanType, value: string): Promise<boolean>;
-  invalidateApplication(id: string): Promise<void>;
-  invalidateLicenses(keyHashes: readonly Uint8Array[]): Promise<void>;
-  /** For writes that change more licenses than are worth naming. */
-  invalidateAllLicenses(): Promise<void>;
-  invalidateBan(applicationId: string, banType: BanType, value: string): Promise<void>;
+  invalidateApplications(ids: readonly string[]): Promise<Told>;
+  invalidateLicenses(keyHashes: readonly Uint8Array[]): Promise<Told>;
+  /** For a write that changes more licenses of an application than are worth naming. */
+  invalidateLicensesOf(applicationId: string): Promise<Told>;
+  /** For a mint of more licenses than are worth naming: which of them were asked for before is not known. */
+  invalidateUnknownLicenses(): Promise<Told>;
+  invalidateBan(applicationId: string, banType: BanType, value: string): Promise<Told>;
 }
+
+/** Whether the other instances have been told of a change. If not, they find it in the database. */
+export type Told = 'told' | 'not-told';
+
+/** The group of what is remembered of keys that do not exist; no application has an empty id. */
+const unknownLicenses = '';
 
 const maxApplications = 1_000;
 /** In lists of all bans of an application; and one by one, of applications that have too many for a list. */
@@ -62,6 +70,7 @@ export function createServiceCaches({
   const licenses = createCache<LicenseSnapshot | null>({
     name: 'license',
     maxEntries: maxLicenses,
+    groupOf: (_key, license) => license?.applicationId ?? unknownLicenses,
     store,
     mayServe,
   });
@@ -72,15 +81,37 @@ export function createServiceCaches({
     store,
     mayServe,
   });
-  const bans = createCache<boolean>({ name: 'ban', maxEntries: maxBans, store, mayServe });
+  const bans = createCache<boolean>({
+    name: 'ban',
+    maxEntries: maxBans,
+    groupOf: applicationOfBanKey,
+    store,
+    mayServe,
+  });
 
   function forget({ cache, keys }: CacheChange): void {
-    const own = { application: [applications], license: [licenses], ban: [banLists, bans] }[cache];
-    if (keys === 'all') for (const each of own) each.clear();
-    else if (cache !== 'ban') for (const each of own) each.forget(keys);
-    else {
-      banLists.forget(keys);
-      bans.forgetWhere((key) => keys.some((id) => banCacheKeyIsOf(key, id)));
+    switch (cache) {
+      case 'application':
+        forgetKeys(applications, keys);
+        break;
+      case 'license':
+        forgetKeys(licenses, keys);
+        break;
+      case 'license-of':
+        forgetGroups(licenses, keys);
+        break;
+      case 'license-minted':
+        licenses.forgetGroups([unknownLicenses]);
+        break;
+      case 'ban':
+        forgetKeys(banLists, keys);
+        forgetGroups(bans, keys);
+        break;
+      // Of open streams: see security-log/feed.ts and auth/ended-sessions.ts.
+      case 'credentials':
+      case 'logout':
+      case 'log':
+        break;
     }
   }
   watch.listen((changes) => {
@@ -91,9 +122,13 @@ export function createServiceCaches({
   // The write is committed and its answer may hold keys that are shown once: it is not refused because the other
   // instances cannot be told yet. They are told as soon as the store answers again; those cut off from it serve nothing cached
   // meanwhile.
-  const told = (published: Promise<void>): Promise<void> =>
-    published.catch((error: unknown) =>
-      log.warn({ err: error }, 'Other instances will learn of a change later'),
+  const told = (published: Promise<void>): Promise<Told> =>
+    published.then(
+      () => 'told',
+      (error: unknown) => {
+        log.warn({ err: error }, 'Other instances will learn of a change later');
+        return 'not-told';
+      },
     );
 
   return {
@@ -109,14 +144,26 @@ export function createServiceCaches({
         loadIsBanned(pool, applicationId, banType, value),
       );
     },
-    invalidateApplication: (id) => told(applications.invalidate([id])),
+    invalidateApplications: (ids) => told(applications.invalidate(ids)),
     invalidateLicenses: (keyHashes) => told(licenses.invalidate(keyHashes.map(licenseCacheKey))),
-    invalidateAllLicenses: () => told(licenses.invalidateAll()),
+    invalidateLicensesOf: (applicationId) => told(licenses.invalidateGroups([applicationId])),
+    invalidateUnknownLicenses: () => told(licenses.invalidateGroups([unknownLicenses])),
     invalidateBan: async (applicationId, banType, value) => {
-      await Promise.all([
+      const both = await Promise.all([
         told(banLists.invalidate([applicationId])),
         told(bans.invalidate([banCacheKey(applicationId, banType, value)])),
       ]);
+      return both.includes('not-told') ? 'not-told' : 'told';
     },
   };
+}
+
+function forgetKeys(cache: Pick<Cache<null>, 'clear' | 'forget'>, keys: CacheChange['keys']): void {
+  if (keys === 'all') cache.clear();
+  else cache.forget(keys);
+}
+
+function forgetGroups(cache: Pick<Cache<null>, 'clear' | 'forgetGroups'>, keys: CacheChange['keys']): void {
+  if (keys === 'all') cache.clear();
+  else cache.forgetGroups(keys);
 }

@@ -10,7 +10,7 @@ const askEvery = 1_000;
  * that was held still carries out what it had received when it goes on, however late; and some more times when it
  * does. What is read meanwhile may be from before the commit, and must not stay remembered.
  */
-export async function invalidateAfterDoubt(pool: Pool, invalidate: () => Promise<void>): Promise<void> {
+export async function invalidateAfterDoubt(pool: Pool, invalidate: () => Promise<unknown>): Promise<void> {
   do {
     await sleep(askEvery, undefined, { ref: false });
     if (pool.ending) return;

@@ -25,8 +25,12 @@ export const serviceErrorCodes = [
   'EMAIL_TAKEN',
   'KEY_EXISTS',
   'PRIVATE_MODE',
+  'LIMIT_REACHED',
   'RATE_LIMITED',
   'TOO_MANY_SUBSCRIPTIONS',
+  'TOO_MANY_EXPORTS',
+  'SEARCH_TOO_BROAD',
+  'TOO_MANY_READS',
   'UNAVAILABLE',
   'INTERNAL',
 ] as const;
@@ -38,6 +42,17 @@ export interface InputIssue {
   /** Where: member names and indexes from the input's root. */
   readonly path: readonly (string | number)[];
   readonly message: string;
+}
+
+/** What is told of members that are not known: their sender chooses how many there are, and how long their names. */
+const mostUnknown = { members: 20, characters: 100 } as const;
+
+/** Where an issue is. Members that are not known are of one issue, at the object that has them; each is a place. */
+function placesOf(issue: z.core.$ZodIssue, unknown: { told: number }): readonly PropertyKey[][] {
+  if (issue.code !== 'unrecognized_keys') return [issue.path];
+  const named = issue.keys.slice(0, mostUnknown.members - unknown.told);
+  unknown.told += named.length;
+  return named.map((name) => [...issue.path, name.slice(0, mostUnknown.characters)]);
 }
 
 /** A refusal that the caller should read: the transports turn it into their own shape. */
@@ -58,10 +73,13 @@ export class ServiceError extends Error {
 
   /** VALIDATION_FAILED with everything that a schema found wrong. */
   static invalidInput(found: readonly z.core.$ZodIssue[]): ServiceError {
-    const issues = found.map(({ path, message }) => ({
-      path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
-      message,
-    }));
+    const unknown = { told: 0 };
+    const issues = found.flatMap((issue) =>
+      placesOf(issue, unknown).map((path) => ({
+        path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+        message: issue.message,
+      })),
+    );
     const first = issues[0];
     const where = first === undefined || first.path.length === 0 ? '' : `${first.path.join('.')}: `;
     return new ServiceError('VALIDATION_FAILED', `The input is not valid: ${where}${first?.message ?? ''}`, {
@@ -78,8 +96,11 @@ export const userNotFound = () => new ServiceError('USER_NOT_FOUND', 'There is n
 export class RateLimitedError extends ServiceError {
   readonly outcome: RateLimitOutcome;
 
-  constructor(outcome: RateLimitOutcome) {
-    super('RATE_LIMITED', `Too many requests. Try again in ${outcome.resetSeconds} s.`);
+  constructor(
+    outcome: RateLimitOutcome,
+    message = `Too many requests. Try again in ${outcome.resetSeconds} s.`,
+  ) {
+    super('RATE_LIMITED', message);
     this.outcome = outcome;
   }
 }

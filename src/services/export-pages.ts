@@ -1,3 +1,6 @@
+import type { ServiceContext } from './context.ts';
+import { inReadTurn } from './developer-turns.ts';
+
 /** Rows of an export, some at a time: a vendor may have more of them than memory should hold at once. */
 export type Pages<Row> = AsyncIterable<readonly Row[]>;
 
@@ -8,26 +11,30 @@ export interface PageOf<Owner> {
   readonly take: number;
 }
 
+/** Of rows that may be long; shorter ones come more at a time. */
+export const fewRows = 100;
 const rowsOfPage = 1_000;
 
 /**
  * Reads rows page by page, as they are asked for. Each page is read for itself: what is deleted meanwhile may be
  * missing, and nothing comes twice.
+ * @param ctx whose turn each page is read in
  * @param owner whose rows, as a condition
  * @param read answers the rows of a page
- * @param first the newest id that is not shown any more; null to begin with the newest row
  * @param most rows in all
+ * @param rows how many are read, and are in memory, at a time
  */
 export async function* pagesOf<Owner extends object, Row extends { readonly id: string }>(
+  ctx: ServiceContext,
   owner: Owner,
   read: (page: PageOf<Owner>) => Promise<readonly Row[]>,
-  { first = null, most = Number.POSITIVE_INFINITY }: { first?: string | null; most?: number } = {},
+  { most = Number.POSITIVE_INFINITY, rows: atOnce = rowsOfPage }: { most?: number; rows?: number } = {},
 ): AsyncGenerator<readonly Row[], void> {
-  let older = first;
+  let older: string | null = null;
   for (let left = most; left > 0; ) {
-    const take = Math.min(left, rowsOfPage);
-    const where = older === null ? owner : { ...owner, id: { lt: older } };
-    const rows = await read({ where, orderBy: { id: 'desc' }, take });
+    const take = Math.min(left, atOnce);
+    const where: PageOf<Owner>['where'] = older === null ? owner : { ...owner, id: { lt: older } };
+    const rows: readonly Row[] = await inReadTurn(ctx, () => read({ where, orderBy: { id: 'desc' }, take }));
     if (rows.length > 0) yield rows;
     if (rows.length < take) return;
     left -= rows.length;
@@ -35,25 +42,20 @@ export async function* pagesOf<Owner extends object, Row extends { readonly id: 
   }
 }
 
-/** The pages of one after the other. */
+/** The pages of one owner after the other. */
 export async function* oneByOne<Owner, Row>(
-  owners: readonly Owner[],
+  owners: Pages<Owner>,
   pages: (owner: Owner) => Pages<Row>,
 ): AsyncGenerator<readonly Row[], void> {
-  for (const owner of owners) yield* pages(owner);
+  for await (const some of owners) for (const owner of some) yield* pages(owner);
 }
 
-/**
- * All rows, for a reader who takes them in one piece.
- * @returns null where there are more than `most`
- */
-export async function gather<Row>(pages: Pages<Row>, most: number): Promise<Row[] | null> {
-  const rows: Row[] = [];
-  for await (const page of pages) {
-    rows.push(...page);
-    if (rows.length > most) return null;
-  }
-  return rows;
+/** The same pages of what each row is turned into. */
+export async function* mapPages<Row, Turned>(
+  pages: Pages<Row>,
+  turn: (row: Row) => Turned,
+): AsyncGenerator<readonly Turned[], void> {
+  for await (const page of pages) yield page.map(turn);
 }
 
 /** Whether a member of an export is a list that is read as it is asked for. */

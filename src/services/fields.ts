@@ -9,13 +9,29 @@ import { textOf } from '../protocol/text.ts';
  */
 export const text = textOf;
 
+/**
+ * An object with these members and no other: a member that is misspelt is refused by name, and not passed over. What
+ * developers send is made of these; the client protocol goes on ignoring what it does not know (SPEC §1).
+ */
+export const closedObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownMember(membersOf(issue.inst)) : undefined),
+  });
+
+const membersOf = (schema: unknown): readonly string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+
+/** What is said of a member that is not one of these. The member is named by the issue's path. */
+export const unknownMember = (known: readonly string[]): string =>
+  `is not known; ${known.length === 0 ? 'nothing is expected here' : `expected here: ${known.join(', ')}`}`;
+
 /** A name that shows: not empty, not only white space. */
 export const displayName = text({ min: 1, max: 100 }).refine((value) => value.trim() !== '', {
   message: 'must not be blank',
 });
 
 /** A UUID in its canonical spelling, lower case. */
-export const id = z.uuid().lowercase();
+export const id = z.uuid().refine((text) => text === text.toLowerCase(), 'must be in lower case');
 
 /** An e-mail address, as long as SMTP allows (RFC 5321 §4.5.3.1.3). */
 export const email = z.email().max(254);

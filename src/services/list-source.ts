@@ -1,7 +1,9 @@
 import { Prisma } from '../db/client.ts';
 import type { FromJson } from '../db/from-json.ts';
 import type { ServiceContext } from './context.ts';
-import { rowsOfParent } from './list-rows.ts';
+import { rowsCounted, rowsFound } from './list-findings.ts';
+import { directionOf, inOrder, isBeyond, ofParent } from './list-rows.ts';
+import { nearRows, type Search, searchLists } from './list-search.ts';
 import { type Slice, type Sliced, toSliced } from './slice.ts';
 import { run, runTogether } from './statements.ts';
 
@@ -21,12 +23,25 @@ export interface ListRow {
   readonly id: string;
 }
 
+/** How many rows a list has. */
+export interface ListCount {
+  readonly count: number;
+  /** False: more than `count`, which is `mostCounted`. */
+  readonly isExact: boolean;
+}
+
+/** So many rows of a list that a filter narrows are counted. A whole list is counted to its end. */
+export const mostCounted = 10_000;
+
 /** Which rows of some parents to read. Whoever asks has made sure that the parents are the developer's own. */
 export interface ListQuery<Filter> {
   readonly ctx: ServiceContext;
   readonly parentIds: readonly string[];
   readonly filter: Filter;
-  /** Whether it can be part of one statement for all that the request reads in this moment, and fail with the rest. */
+  /**
+   * Whether it can be part of one statement for all that the request reads in this moment, and fail with the rest. A
+   * list that a filter narrows takes statements of its own.
+   */
   readonly together?: boolean;
 }
 
@@ -34,8 +49,9 @@ export interface ListQuery<Filter> {
 export interface ListSource<Filter> {
   readonly table: ListTable;
   /**
-   * The same slice of the rows of each parent, with these columns beside the id, in one statement: however many
-   * parents there are and however long their lists, as the keyset is an index's.
+   * The same slice of the rows of each parent, with these columns beside the id. Whole lists are read in one statement:
+   * however many parents there are and however long their lists, as the keyset is an index's. Those that a filter
+   * narrows are searched (list-search.ts).
    */
   slices<Row extends ListRow = ListRow>(
     query: ListQuery<Filter> & {
@@ -45,8 +61,8 @@ export interface ListSource<Filter> {
       readonly columns: readonly string[];
     },
   ): Promise<ReadonlyMap<string, Sliced<Row>>>;
-  /** How many rows each parent has; one that has none is left out. */
-  counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, number>>;
+  /** How many rows each parent has. */
+  counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, ListCount>>;
 }
 
 export interface ListSourceOptions<Filter> {
@@ -55,32 +71,63 @@ export interface ListSourceOptions<Filter> {
   readonly parentColumn: string;
   /** The rows that a filter lets through. */
   readonly matches: (filter: Filter, ctx: ServiceContext) => Prisma.Sql;
+  /** What narrows the list by an index that keeps its order: every row that matches fulfils it. */
+  readonly within?: (filter: Filter) => Prisma.Sql | null;
   /** What an index of the whole table finds, where it has one for the filter: every row that matches fulfils it. */
   readonly indexed?: (filter: Filter) => Prisma.Sql | null;
-  /** Where the rows that match lie, as `RowsOfParent` has it. */
+  /** Where the rows that match lie, as `Search` has it. */
   readonly stretches?: (filter: Filter) => Prisma.Sql | null;
 }
 
+/** Whether a filter, as a caller gives it, leaves any rows out. */
+export const isNarrowed = (filter: object): boolean =>
+  Object.values(filter).some((value) => value !== undefined && value !== null && value !== '');
+
 /** Reads through the connection pool instead of Prisma, which has no limit a parent and needs several times the CPU. */
-export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSource<Filter> {
+export function listSource<Filter extends object>(options: ListSourceOptions<Filter>): ListSource<Filter> {
   const { table, matches } = options;
   const name = Prisma.raw(table.name);
   const parentColumn = Prisma.raw(`${table.name}.${options.parentColumn}`);
+
+  const searchOf = (
+    { ctx, parentIds, filter }: ListQuery<Filter>,
+    { backward, fromId }: Pick<Slice, 'backward' | 'fromId'>,
+  ): Search => ({
+    ctx,
+    table: name,
+    parentColumn,
+    parentIds,
+    matches: matches(filter, ctx),
+    within: options.within?.(filter) ?? Prisma.sql`TRUE`,
+    indexed: options.indexed?.(filter) ?? null,
+    stretches: options.stretches?.(filter) ?? null,
+    backward,
+    fromId,
+    limit: 'searching',
+    rowsAtOnce: nearRows,
+  });
+
   return {
     table,
-    async slices<Row extends ListRow>({
-      ctx,
-      parentIds,
-      filter,
-      together,
-      slice,
-      lookAhead,
-      columns,
-    }: Parameters<ListSource<Filter>['slices']>[0]) {
-      const direction = Prisma.raw(slice.backward ? 'ASC' : 'DESC');
+    async slices<Row extends ListRow>(query: Parameters<ListSource<Filter>['slices']>[0]) {
+      const { ctx, parentIds, filter, together, slice, lookAhead } = query;
+      const columns = selected(table, query.columns);
+      const limit = slice.size + (lookAhead ? 1 : 0);
+      const order = { table: name, parentColumn, backward: slice.backward };
+      if (isNarrowed(filter)) {
+        const found = await searchLists(
+          searchOf(query, slice),
+          rowsFound<Row>({ ...order, columns, limit, fromJson: table.fromJson }),
+        );
+        return new Map([...found].map(([parentId, rows]) => [parentId, toSliced(rows, slice)]));
+      }
       const [only = '', ...others] = parentIds;
       // Rows are passed on as they come, and those of one parent need not say whose they are.
       const whose = others.length === 0 ? Prisma.empty : Prisma.sql`parent.id AS "parentId", `;
+      const isNext =
+        slice.fromId === null
+          ? Prisma.sql`TRUE`
+          : isBeyond(Prisma.sql`${name}.id`, Prisma.sql`${slice.fromId}::uuid`, slice.backward);
       // The columns are those of the table, whose rows the caller types.
       const found = await read<Row & { readonly parentId?: string }>(
         { ctx, together, fromJson: table.fromJson },
@@ -88,44 +135,51 @@ export function listSource<Filter>(options: ListSourceOptions<Filter>): ListSour
           SELECT ${whose}own.*
           FROM unnest(${parentIds}::uuid[]) AS parent (id)
           CROSS JOIN LATERAL (
-            ${rowsOfParent({
-              table: name,
-              columns: selected(table, columns),
-              parentColumn,
-              slice,
-              limit: slice.size + (lookAhead ? 1 : 0),
-              matches: matches(filter, ctx),
-              indexed: options.indexed?.(filter) ?? null,
-              stretches: options.stretches?.(filter) ?? null,
-            })}
+            SELECT ${columns} ${ofParent(order)} AND ${isNext} AND ${matches(filter, ctx)}
+            ${inOrder(order)} LIMIT ${limit}
           ) AS own
-          ORDER BY own.id ${direction}`,
+          ORDER BY own.id ${directionOf(slice)}`,
       );
       const rows = new Map(parentIds.map((parentId): [string, Row[]] => [parentId, []]));
       for (const row of found) rows.get(row.parentId ?? only)?.push(row);
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
-    async counts({ ctx, parentIds, filter, together }) {
-      const own = Prisma.sql`${matches(filter, ctx)} AND ${options.indexed?.(filter) ?? Prisma.sql`TRUE`}`;
-      const stretches = options.stretches?.(filter) ?? null;
-      const rows =
-        stretches === null
-          ? Prisma.sql`FROM ${name} WHERE ${parentColumn} = ANY(${parentIds}::uuid[]) AND ${own}`
-          : Prisma.sql`
-              FROM unnest(${parentIds}::uuid[]) AS parent (id) CROSS JOIN LATERAL (${stretches}) AS stretch
-              CROSS JOIN LATERAL (
-                SELECT * FROM ${name} WHERE ${parentColumn} = ANY(ARRAY[parent.id])
-                  AND ${name}.id >= stretch.from_id AND ${name}.id <= stretch.to_id AND ${own}
-                OFFSET 0
-              ) AS ${name}`;
+    async counts(query) {
+      const { ctx, parentIds, filter, together } = query;
+      const search = searchOf(query, { backward: false, fromId: null });
+      if (isNarrowed(filter)) return searchLists(search, rowsCounted(mostCounted));
+      // Most lists are short, and counted together with others; the rest of the long ones is not.
+      const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
       const counts = await read<{ parentId: string; count: number }>(
         { ctx, together, fromJson: {} },
-        Prisma.sql`SELECT ${parentColumn} AS "parentId", count(*)::int AS count ${rows} GROUP BY 1`,
+        Prisma.sql`
+          SELECT parent.id AS "parentId", (
+            SELECT count(*)::int FROM (
+              SELECT ${ofParent(search)} AND ${search.matches} LIMIT ${short + 1}
+            ) AS own
+          ) AS count
+          FROM unnest(${parentIds}::uuid[]) AS parent (id)`,
       );
-      return new Map(counts.map(({ parentId, count }) => [parentId, count]));
+      const isLong = ({ count }: { count: number }) => count > short;
+      const long = await searchLists(
+        {
+          ...search,
+          parentIds: counts.filter(isLong).map(({ parentId }) => parentId),
+          limit: 'counting',
+          rowsAtOnce: countedAtOnce,
+        },
+        rowsCounted(Number.POSITIVE_INFINITY),
+      );
+      return new Map(
+        counts.map(({ parentId, count }) => [parentId, long.get(parentId) ?? { count, isExact: true }]),
+      );
     },
   };
 }
+
+/** Of whole lists, so many rows are counted together with others, and so many at once after that: in an index alone. */
+const countedAtFirst = 10_000;
+const countedAtOnce = 50_000;
 
 const read = <Row extends object>(
   { ctx, together, fromJson }: { ctx: ServiceContext; together: boolean | undefined; fromJson: FromJson },

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
+import { deleteInSlices } from '../db/delete-in-slices.ts';
+import { sweepDeletedOwners } from '../db/deleted-owners.ts';
 import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts';
 import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
@@ -10,7 +11,9 @@ import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { purgeChanges } from './coherence/read-changes.ts';
+import { pause } from '../lib/pause.ts';
+import { createChangePurge, purgeChanges, purgeEvery } from './coherence/purge-changes.ts';
+import { createPurgeClock, type PurgeClock } from './purge-clock.ts';
 
 export interface MaintenanceOptions {
   readonly database: Database;
@@ -20,6 +23,8 @@ export interface MaintenanceOptions {
   readonly retentionDays: number;
   /** How long after the start the database is maintained first. */
   readonly firstAfterMilliseconds?: number;
+  /** Says by which time to delete; a new one by default. */
+  readonly purgeClock?: PurgeClock;
 }
 
 /** Those that a migration leaves to the time after the start, so that nobody waits for them. */
@@ -47,44 +52,59 @@ const interval = 6 * 60 * minute;
 const firstAfter = () => (1 + 2 * Math.random()) * minute;
 /** So that there is never much to sum up beside the counts, or to look through beside an index. */
 const tidyInterval = minute;
+/** Until then, deleted data is invisible but stays on the disk and in backups. */
+const sweepInterval = minute;
 /** What of the log is not gathered is read through by searches. */
 const gatherInterval = 5 * 1000;
 
-type Step = (options: MaintenanceOptions, now: Date) => Promise<unknown>;
+type Step = () => Promise<unknown>;
+/** Deletes data that expired before a time. Everything that is deleted by time is deleted here: see purge-clock.ts. */
+type Purge = (options: MaintenanceOptions, by: Date) => Promise<unknown>;
 
 /** By what the log says when one fails. */
-const steps: readonly (readonly [task: string, step: Step])[] = [
-  ["make the coming weeks' log partitions", ({ database }, now) => ensureLogPartitions(database.pool, now)],
+const purges: readonly (readonly [task: string, purge: Purge])[] = [
   ['drop log entries past their retention', dropExpiredLog],
-  ['delete old counts', ({ database }, now) => dropOldValidationCounts(database.pool, now)],
+  ['delete old counts', ({ database }, by) => dropOldValidationCounts(database.pool, by)],
   [
     "delete end users' sessions that are over",
-    ({ database }, now) => database.prisma.endUserSession.deleteMany({ where: { expiresAt: { lt: now } } }),
+    ({ database }, by) => deleteInSlices(database.pool, 'end_user_sessions', 'expires_at < $1', by),
   ],
-  ['delete old notes of changes', ({ database }) => purgeChanges(database.pool)],
-  ['vacuum the database', ({ database }) => vacuumEmbedded(database)],
+  ['delete old notes of changes', ({ database }, by) => purgeChanges(database.pool, by)],
 ];
 
-async function dropExpiredLog(
-  { database, log, retentionDays }: MaintenanceOptions,
-  now: Date,
-): Promise<void> {
-  const dropped = await dropExpiredLogPartitions(database.pool, now, retentionDays);
+async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptions, by: Date): Promise<void> {
+  const dropped = await dropExpiredLogPartitions(database.pool, by, retentionDays);
   if (dropped.length > 0) log.info({ dropped }, 'Dropped security log entries past their retention');
 }
 
 /**
- * Makes the coming weeks' log partitions and drops those past the retention, deletes end users' sessions that are over,
- * counts that are too old for any figure and notes of changes that nobody reads any more, and vacuums an embedded
- * database. A step that fails is logged, and holds up none behind it.
- * @param stop leaves out what has not begun
+ * Creates the coming weeks' log partitions and drops those past the retention. Deletes end users' expired sessions, counts
+ * that are too old for any figure, and change records that are no longer read. Vacuums an embedded database. Deleted data
+ * expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A failed step is logged;
+ * later steps still run.
+ * @param stop skips the steps that have not begun
  */
 export async function maintain(options: MaintenanceOptions, stop?: AbortSignal): Promise<void> {
-  const now = new Date(options.clock.now());
+  const { database, clock, purgeClock = createPurgeClock(options) } = options;
+  let by: Date | null = null;
+  const steps: readonly (readonly [task: string, step: Step])[] = [
+    [
+      "make the coming weeks' log partitions",
+      () => ensureLogPartitions(database.pool, new Date(clock.now())),
+    ],
+    [
+      'determine by which time to purge',
+      async () => {
+        by = await purgeClock.look();
+      },
+    ],
+    ...purges.map(([task, purge]) => [task, async () => by !== null && purge(options, by)] as const),
+    ['vacuum the database', () => vacuumEmbedded(database)],
+  ];
   for (const [task, step] of steps) {
     if (stop?.aborted) return;
     try {
-      await step(options, now);
+      await step();
     } catch (error) {
       options.log.error({ err: error }, `Could not ${task}; the next maintenance tries again`);
     }
@@ -98,69 +118,88 @@ async function tidy(database: Database): Promise<void> {
   await analyzeEmbedded(database);
 }
 
+interface RepeatedTask {
+  readonly every: number;
+  readonly carryOut: (stop: AbortSignal) => Promise<unknown>;
+  /** The log message when it fails. */
+  readonly failure: string;
+}
+
+const repeatedTasks = ({ database }: MaintenanceOptions): readonly RepeatedTask[] => [
+  {
+    every: tidyInterval,
+    carryOut: () => tidy(database),
+    failure: 'Counts and search indexes could not be tidied; will try again',
+  },
+  {
+    every: sweepInterval,
+    carryOut: (stop) => sweepDeletedOwners(database.pool, stop),
+    failure: 'Data of deleted applications and accounts could not be deleted; will try again',
+  },
+  {
+    every: purgeEvery,
+    // An embedded database has no other instances, so it records no changes.
+    carryOut: database.kind === 'server' ? createChangePurge(database.pool) : async () => undefined,
+    failure: 'Old change records could not be deleted; will try again',
+  },
+  {
+    every: gatherInterval,
+    carryOut: async (stop) => {
+      if (await gatherAll(database, stop)) await tidySearchIndexes(database.pool);
+    },
+    failure: 'The log could not be gathered for searches; will try again',
+  },
+];
+
+/** Runs one turn after another, with a pause before each. */
+async function repeat(
+  { every, carryOut, failure }: RepeatedTask,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    await pause(every, stop);
+    if (stop.aborted) return;
+    try {
+      await carryOut(stop);
+    } catch (error) {
+      log.error({ err: error }, failure);
+    }
+  }
+}
+
 /**
- * Builds what indexes are missing now, maintains the database soon and every six hours, tidies counts and indexes every
- * minute, and gathers what searches of the log are to find every few seconds. It renews an embedded database's
- * statistics every minute. Several instances may do so at once. A failure is logged, and the next turn makes up for it:
- * partitions are weeks ahead, and a database that is opened makes them too. Indexes are built at a start alone.
- * @returns stops it, after the turn under way; the building of an index is broken off
+ * Builds missing indexes now, maintains the database soon and every six hours, and repeats `repeatedTasks`. Several
+ * instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are created weeks ahead,
+ * and also when a database is opened. Indexes are built only at a start.
+ * @returns a function that stops it after the current turn; an index build is aborted
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
-  const stopBuilding = new AbortController();
-  const building = buildMissingIndexes(options, stopBuilding.signal);
-  const stopMaintaining = startMaintaining(options, building);
-  let folding: Promise<unknown> = Promise.resolve();
-  const counting = setInterval(() => {
-    folding = tidy(options.database).catch((error: unknown) => {
-      options.log.error({ err: error }, 'Counts and search indexes could not be tidied; will try again');
-    });
-  }, tidyInterval);
-  counting.unref();
-  const stopGathering = startGathering(options);
+  const stop = new AbortController();
+  const building = buildMissingIndexes(options, stop.signal);
+  const maintaining = keepMaintaining(
+    { ...options, purgeClock: createPurgeClock(options) },
+    building,
+    stop.signal,
+  );
+  const repeated = repeatedTasks(options).map((task) => repeat(task, options.log, stop.signal));
   return async () => {
-    clearInterval(counting);
-    stopBuilding.abort();
-    await Promise.all([building, stopMaintaining(), folding, stopGathering()]);
+    stop.abort();
+    await Promise.all([building, maintaining, ...repeated]);
   };
 }
 
 /** Behind the building of indexes, which locks their tables; one that waits for others does not hold it up for ever. */
-function startMaintaining(options: MaintenanceOptions, building: Promise<void>): () => Promise<void> {
+async function keepMaintaining(
+  options: MaintenanceOptions,
+  building: Promise<void>,
+  stop: AbortSignal,
+): Promise<void> {
   const { firstAfterMilliseconds = firstAfter() } = options;
-  const stop = new AbortController();
-  const maintaining = (async () => {
-    await pause(firstAfterMilliseconds, stop.signal);
-    await Promise.race([building, pause(interval, stop.signal)]);
-    while (!stop.signal.aborted) {
-      await maintain(options, stop.signal);
-      await pause(interval, stop.signal);
-    }
-  })();
-  return () => {
-    stop.abort();
-    return maintaining;
-  };
+  await pause(firstAfterMilliseconds, stop);
+  await Promise.race([building, pause(interval, stop)]);
+  while (!stop.aborted) {
+    await maintain(options, stop);
+    await pause(interval, stop);
+  }
 }
-
-/** One turn after another, each a few seconds after the last. */
-function startGathering({ database, log }: MaintenanceOptions): () => Promise<void> {
-  const stop = new AbortController();
-  const gathering = (async () => {
-    while (!stop.signal.aborted) {
-      await pause(gatherInterval, stop.signal);
-      try {
-        if (await gatherAll(database, stop.signal)) await tidySearchIndexes(database.pool);
-      } catch (error) {
-        log.error({ err: error }, 'The log could not be gathered for searches; will try again');
-      }
-    }
-  })();
-  return () => {
-    stop.abort();
-    return gathering;
-  };
-}
-
-/** Waits, or until the signal; keeps no process alive. */
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);

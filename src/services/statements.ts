@@ -1,10 +1,14 @@
 import { Prisma } from '../db/client.ts';
 import type { FromJson } from '../db/from-json.ts';
 import type { ServiceContext } from './context.ts';
+import { inReadTurn } from './developer-turns.ts';
 
-/** Runs a statement that Prisma's template made safe, without Prisma. */
+/**
+ * Runs a statement that Prisma's template made safe, without Prisma, in the turn of the developer who asks.
+ * @throws {ServiceError} TOO_MANY_READS
+ */
 export async function run<Row extends object>(ctx: ServiceContext, sql: Prisma.Sql): Promise<Row[]> {
-  const { rows } = await ctx.env.database.pool.query<Row>(sql.text, sql.values);
+  const { rows } = await inReadTurn(ctx, () => ctx.env.database.pool.query<Row>(sql.text, sql.values));
   return rows;
 }
 
@@ -65,7 +69,7 @@ async function send(ctx: ServiceContext, gathered: readonly Waiting[]): Promise<
 }
 
 /** Puts values in the places of their texts. */
-function readValues(rows: readonly Record<string, unknown>[], fromJson: FromJson): void {
+export function readValues(rows: readonly Record<string, unknown>[], fromJson: FromJson): void {
   for (const [column, read] of Object.entries(fromJson)) {
     for (const row of rows) {
       const text = row[column];

@@ -12,6 +12,16 @@ export function countUnhandledRejection(): void {
 /** What prom-client averages, and what says more of a crew of workers by its worst. */
 const worstOfWorkers = /^nodejs_eventloop_lag_(p\d+_)?seconds$/;
 
+/**
+ * Gauges that prom-client gives a counter's name (OpenMetrics: `_total` is a counter's). `nodejs_active_resources` says
+ * the same, by kind.
+ */
+const misnamedGauges = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+] as const;
+
 let registry: Registry | undefined;
 
 /**
@@ -22,6 +32,7 @@ export function processRegistry(): Registry {
   if (registry !== undefined) return registry;
   registry = createCounts();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamedGauges) registry.removeSingleMetric(name);
   for (const metric of registry.getMetricsAsArray()) {
     if (worstOfWorkers.test(metric.name)) metric.aggregator = 'max';
   }

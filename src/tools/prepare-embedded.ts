@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { openEmbedded } from '../db/embedded/embedded.ts';
+import { letAllRead } from '../db/embedded/files.ts';
 import { findTemplate, type Template, templateOf, templatesDirectory } from '../db/embedded/template.ts';
 import { migrate } from '../db/migrate.ts';
 import { readMigrations } from '../db/migrations.ts';
@@ -16,11 +17,16 @@ import { createLogger } from '../lib/log.ts';
  */
 export async function prepareEmbedded(): Promise<Template> {
   const migrations = await readMigrations();
-  const ready = findTemplate(migrations);
-  if (ready !== null) return ready;
-
   const template = templateOf(migrations);
   const root = dirname(template.directory);
+  const found = findTemplate(migrations);
+  if (found === 'unreadable') throw new Error(`${root} is another user's: remove it as that user.`);
+  if (found !== null) {
+    // Another user's are left as they are.
+    await letAllRead(root).catch(() => undefined);
+    return template;
+  }
+
   const draft = join(templatesDirectory, `new-${randomUUID()}`);
   await mkdir(draft, { recursive: true });
   try {
@@ -36,6 +42,9 @@ export async function prepareEmbedded(): Promise<Template> {
     const archive = await engine.dumpDataDir('none');
     await engine.close();
     await writeFile(join(draft, 'data.tar'), Buffer.from(await archive.arrayBuffer()));
+    // The service may run as another user than the one who installs it, whose umask may keep everything to themselves.
+    await letAllRead(draft);
+    await chmod(templatesDirectory, 0o755);
     await rename(draft, root).catch((error: unknown) => {
       if (!existsSync(root)) throw error;
     });

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { networkOf } from '../../src/lib/ip.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
@@ -80,7 +81,8 @@ describe('registering', () => {
     const answer = await visitor().post('/api/v1/auth/register', body);
     if (!accepted) return expectIssue(answer, 'password');
     expect(answer.status).toBe(201);
-    expect((await visitor().post('/api/v1/auth/login', body)).status).toBe(200);
+    const { name: _, ...credentials } = body;
+    expect((await visitor().post('/api/v1/auth/login', credentials)).status).toBe(200);
   });
 
   test('every field that is wrong is named at once', async () => {
@@ -125,6 +127,48 @@ describe('logging in', () => {
       async () => expect((await eventsOf(world.developer.id)).map(({ event }) => event)).toEqual(expected),
       { timeout: 10_000 },
     );
+  });
+
+  test('a failed login is recorded in time, and does not delay changes to the account that it names', async () => {
+    const world = await createWorld(server);
+    const { id } = await world.createApplication();
+    const { changeTurns } = server.deps.services;
+    const attacker = visitor();
+    // Others of the attacker's network take all turns, and wait for more.
+    const begun: (() => void)[] = [];
+    const others = Array.from({ length: 8 }, (_, number) =>
+      changeTurns.take(
+        { developer: `account ${number}`, network: networkOf(attacker.ip) },
+        () => new Promise<void>((resolve) => begun.push(resolve)),
+      ),
+    );
+    const eventually = <Result>(look: () => Result) => vi.waitFor(look, { timeout: 20_000 });
+    const endOne = async () => (await eventually(() => begun.shift() ?? expect.fail('none has begun')))();
+    const failed = await attacker.post('/api/v1/auth/login', {
+      ...world.login,
+      password: 'a wrong password',
+    });
+    expectFailure(failed, 401, 'INVALID_CREDENTIALS');
+    await eventually(() => expect(changeTurns.developers).toBe(others.length + 1));
+    let changed: number | null = null;
+    const changing = world.client
+      .patch(`/api/v1/apps/${id}/settings`, { version: '2' })
+      .then(({ status }) => (changed = status));
+    const isWaiting = () => changeTurns.developers === others.length + 2;
+    await eventually(() => expect(changed !== null || isWaiting()).toBe(true));
+    // If there is one turn for all, the network gets the next one, and the account the one after it.
+    let ended = 0;
+    for (; changed === null && ended < 2; ended += 1) await endOne();
+    await eventually(() => expect(changed).toBe(200));
+
+    for (let left = others.length - ended; left > 0; left -= 1) await endOne();
+    await Promise.all([changing, ...others]);
+    await eventually(async () =>
+      expect((await eventsOf(world.developer.id)).map(({ event }) => event)).toContain(
+        'developer_login_failed',
+      ),
+    );
+    await eventually(() => expect(changeTurns.developers).toBe(0));
   });
 
   test('a password is not trimmed, folded or cut', async () => {
@@ -212,16 +256,20 @@ describe('with a bot challenge', () => {
   test('registering and logging in need a token that the verifier accepts', async () => {
     verdict = (form) => JSON.stringify({ success: form.get('response') === 'solved' });
     const client = new ApiClient(guarded.baseUrl);
-    const account = { email: freshEmail(), password, name: 'Ada' };
-    for (const path of ['/api/v1/auth/register', '/api/v1/auth/login']) {
+    const credentials = { email: freshEmail(), password };
+    const account = { ...credentials, name: 'Ada' };
+    for (const [path, body] of [
+      ['/api/v1/auth/register', account],
+      ['/api/v1/auth/login', credentials],
+    ] as const) {
       for (const turnstileToken of [undefined, '', 'unsolved']) {
-        const answer = await client.post(path, { ...account, turnstileToken });
+        const answer = await client.post(path, { ...body, turnstileToken });
         expectFailure(answer, 400, 'BOT_CHALLENGE_FAILED');
       }
     }
     const registered = await client.post('/api/v1/auth/register', { ...account, turnstileToken: 'solved' });
     expect(registered.status).toBe(201);
-    const login = await client.post('/api/v1/auth/login', { ...account, turnstileToken: 'solved' });
+    const login = await client.post('/api/v1/auth/login', { ...credentials, turnstileToken: 'solved' });
     expect(login.status).toBe(200);
     expect(Object.fromEntries(asked.at(-1) ?? [])).toEqual({
       secret: 'the verifier knows this',

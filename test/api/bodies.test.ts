@@ -12,6 +12,7 @@ import {
   apiKeyAnswer,
   blindAnswer,
   expectFailure,
+  expectIssue,
   expectSuccess,
   noLimits,
   paddedTo,
@@ -160,9 +161,9 @@ describe('a body that nobody asked for', () => {
 
   test('is no larger for a developer who logs in again', async () => {
     const path = '/api/v1/auth/login';
-    const answer = await world.client.post(path, paddedTo(most.nobody + 1, world.developer));
+    const answer = await world.client.post(path, paddedTo(most.nobody + 1, world.login));
     expect(expectFailure(answer, 413, 'PAYLOAD_TOO_LARGE').error).toContain('102,400 bytes');
-    expect((await world.client.post(path, paddedTo(most.nobody, world.developer))).status).toBe(200);
+    expect((await world.client.post(path, paddedTo(most.nobody, world.login))).status).toBe(200);
   });
 });
 
@@ -200,10 +201,11 @@ describe('a developer’s body', () => {
 
   test('may hold 100,000 values, and a text of 100 KiB that looks like many', async () => {
     // The object, its name, the list and its items: the first item comes with the list.
+    // They are read, and then refused for a member that is not known.
     const values = { name: 'Many', x: Array(100_000 - 3).fill(1) };
-    expect((await world.client.post(create, values)).status).toBe(201);
+    expectIssue(await world.client.post(create, values), 'x');
     const text = { name: 'Long', x: '[{"\\",,'.repeat(10_000) };
-    expect((await world.client.post(create, text)).status).toBe(201);
+    expectIssue(await world.client.post(create, text), 'x');
   });
 
   test('may mint ten thousand blind keys with notes that fill it', async () => {

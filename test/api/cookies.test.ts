@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld } from '../setup/world.ts';
+import { createWorld, type World } from '../setup/world.ts';
 import { apiKeyAnswer, developerAnswer, expectFailure, expectSuccess } from './support.ts';
 
 let server: TestServer;
@@ -25,7 +25,7 @@ function attributesOf(answer: ApiAnswer): string[] {
 
 async function loggedIn(on = server) {
   const world = await createWorld(on);
-  const answer = await new ApiClient(on.baseUrl).post('/api/v1/auth/login', world.developer);
+  const answer = await new ApiClient(on.baseUrl).post('/api/v1/auth/login', world.login);
   const cookie = cookieOf(answer);
   if (cookie === undefined) throw new Error('logging in set no cookie');
   return { world, answer, cookie };
@@ -95,7 +95,7 @@ describe('who is logged in', () => {
       // Up: a fraction of a millisecond before the second, it is not over yet.
       aging.clock.step(Math.ceil(remaining()));
       expectFailure(await world.client.with({ cookie }).get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
-      const again = await new ApiClient(aging.baseUrl).post('/api/v1/auth/login', world.developer);
+      const again = await new ApiClient(aging.baseUrl).post('/api/v1/auth/login', world.login);
       expect(again.status).toBe(200);
     } finally {
       await aging.close();
@@ -110,7 +110,7 @@ describe('who is logged in', () => {
     });
     expectFailure(await world.client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
     expectFailure(await world.client.with({ cookie }).get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
-    const answer = await new ApiClient(server.baseUrl).post('/api/v1/auth/login', world.developer);
+    const answer = await new ApiClient(server.baseUrl).post('/api/v1/auth/login', world.login);
     const newer = world.client.with({ cookie: cookieOf(answer) ?? '' });
     expect((await newer.get('/api/v1/auth/me')).status).toBe(200);
   });
@@ -135,20 +135,62 @@ describe('who is logged in', () => {
     expectFailure(await later.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
   });
 
-  test('the cookie is used when a bearer key comes with it', async () => {
-    const { world } = await loggedIn();
-    const other = await createWorld(server);
-    const created = await other.client.post('/api/v1/account/api-keys', { name: 'key' });
-    const bearer = expectSuccess(created, 201, apiKeyAnswer).key.apiKey;
+  describe('beside a bearer key', () => {
+    let world: World;
+    let owner: World;
+    let bearer: string;
+    beforeAll(async () => {
+      ({ world } = await loggedIn());
+      owner = await createWorld(server);
+      const created = await owner.client.post('/api/v1/account/api-keys', { name: 'key' });
+      bearer = expectSuccess(created, 201, apiKeyAnswer).key.apiKey;
+    });
+    const whoIs = async (client: ApiClient) =>
+      expectSuccess(await client.get('/api/v1/auth/me'), 200, developerAnswer).developer.id;
 
-    const both = await world.client.with({ bearer }).get('/api/v1/auth/me');
-    expect(expectSuccess(both, 200, developerAnswer).developer.id).toBe(world.developer.id);
-    const badBearer = await world.client.with({ bearer: 'rubbish' }).get('/api/v1/auth/me');
-    expect(badBearer.status).toBe(200);
-    const badCookie = await world.client.with({ cookie: 'rubbish', bearer }).get('/api/v1/auth/me');
-    expectFailure(badCookie, 401, 'UNAUTHENTICATED');
-    const bearerAlone = await new ApiClient(server.baseUrl, { bearer }).get('/api/v1/auth/me');
-    expect(expectSuccess(bearerAlone, 200, developerAnswer).developer.id).toBe(other.developer.id);
+    test('is used while it is valid, whatever the key is', async () => {
+      expect(await whoIs(world.client.with({ bearer }))).toBe(world.developer.id);
+      expect(await whoIs(world.client.with({ bearer: 'rubbish' }))).toBe(world.developer.id);
+    });
+
+    test('gives way to a valid key when it is not valid: rubbish, empty, expired or ended', async () => {
+      const { client, developer } = await createWorld(server);
+      const { password } = developer;
+      await client.patch('/api/v1/account/profile', { password, newPassword: `${password}!` });
+      expectFailure(await client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+      expect(await whoIs(client.with({ bearer }))).toBe(owner.developer.id);
+      for (const cookie of ['rubbish', '', 'a.b.c', bearer]) {
+        expect(await whoIs(client.with({ cookie, bearer })), cookie).toBe(owner.developer.id);
+      }
+    });
+
+    test('that is not valid lets a key change things, over both transports', async () => {
+      const client = new ApiClient(server.baseUrl, { cookie: 'rubbish', bearer });
+      expect((await client.post('/api/v1/apps/create', { name: 'By REST' })).status).toBe(201);
+      const query = 'mutation { createApplication(input: { name: "By GraphQL" }) { application { name } } }';
+      expect((await client.post('/graphql', { query })).body).toEqual({
+        data: { createApplication: { application: { name: 'By GraphQL' } } },
+      });
+    });
+
+    test('that is not valid gives no more tries of a key than none, and the key is what the refusal names', async () => {
+      const own = await startTestServer({ env: { RATE_LIMITS: 'apiKeyAuth=3' } });
+      onTestFinished(() => own.close());
+      const client = new ApiClient(own.baseUrl, { cookie: 'rubbish', bearer: 'rubbish' });
+      for (let turn = 0; turn < 3; turn++) {
+        const { error } = expectFailure(await client.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
+        expect(error).toMatch(/API key/);
+      }
+      expectFailure(await client.get('/api/v1/auth/me'), 429, 'RATE_LIMITED');
+    });
+
+    test('that is not valid can be logged out of, and the key stays good', async () => {
+      const client = new ApiClient(server.baseUrl, { cookie: 'rubbish', bearer });
+      const answer = await client.post('/api/v1/auth/logout');
+      expect(answer.status).toBe(200);
+      expect(cookieOf(answer)).toBe('');
+      expect(await whoIs(client)).toBe(owner.developer.id);
+    });
   });
 });
 

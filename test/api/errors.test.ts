@@ -103,7 +103,7 @@ describe('what was not foreseen', () => {
 
   test('answers 500 with the request id and nothing of what happened; the log has it', async () => {
     const world = await createWorld(server);
-    vi.spyOn(server.deps.services.caches, 'invalidateApplication').mockRejectedValueOnce(
+    vi.spyOn(server.deps.services.caches, 'invalidateApplications').mockRejectedValueOnce(
       new TypeError(secret),
     );
     const answer = await world.client.post('/api/v1/apps/create', { name: 'Photo Lab' });
@@ -294,7 +294,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('when the PostgreSQ
         () => world.client.get('/api/v1/apps/'),
         () => world.client.post('/api/v1/apps/create', { name: 'Photo Lab' }),
         () => world.client.patch(`/api/v1/apps/${application.id}/settings`, { version: '2' }),
-        () => world.client.post('/api/v1/auth/login', world.developer),
+        () => world.client.post('/api/v1/auth/login', world.login),
       ];
       await cable.cut();
       for (let round = 0; round < 2; round++) {

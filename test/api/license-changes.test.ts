@@ -140,6 +140,40 @@ describe('extending', () => {
     },
   );
 
+  const endAt = (id: string, expiresAt: string) =>
+    sql(server, 'UPDATE licenses SET expires_at = $2 WHERE id = $1', [id, expiresAt]);
+  const endsOf = (licenses: readonly { id: string }[]) =>
+    Promise.all(licenses.map(async ({ id }) => (await storedLicense(server, id))?.expiresAt?.toISOString()));
+
+  test('beyond the year 9999 is refused whole, and to its last second it is not', async () => {
+    const licenses = [await used({ durationSeconds: 5_000 }), await used({ durationSeconds: 5_000 })];
+    const [late = { id: '' }] = licenses;
+    await endAt(late.id, '9999-12-31T23:59:29Z');
+    const before = await endsOf(licenses);
+    const refused = await extend(31);
+    expectIssue(refused, 'seconds');
+    expect(refused.body).toMatchObject({ error: expect.stringContaining('9999-12-31T23:59:59Z') });
+    expect(await endsOf(licenses)).toEqual(before);
+    expect(await storedLog(server, application.id, 'licenses_extended')).toEqual([]);
+    expect((await extend(30)).body).toEqual({ success: true, extended: 2 });
+    const [end] = await endsOf(licenses);
+    expect(end).toBe('9999-12-31T23:59:59.000Z');
+    // It has all the time there is, so it does not keep others from theirs.
+    expect((await extend(3653 * 86_400)).body).toEqual({ success: true, extended: 1 });
+    expect((await endsOf(licenses))[0]).toBe(end);
+  });
+
+  test('many times at once never passes the year 9999, and each time is all or nothing', async () => {
+    const license = await used({ durationSeconds: 5_000 });
+    await endAt(license.id, '9999-12-31T23:58:01Z');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => extend(17)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([
+      ...Array(6).fill(200),
+      ...Array(14).fill(400),
+    ]);
+    expect(await endsOf([license])).toEqual(['9999-12-31T23:59:43.000Z']);
+  });
+
   test('an application of another developer is answered exactly as one that does not exist', async () => {
     await used({ durationSeconds: 100 });
     const { client } = await createWorld(server);

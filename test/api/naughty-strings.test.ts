@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
@@ -18,6 +18,8 @@ import {
 } from './support.ts';
 
 const strings = naughtyStrings();
+// Each test sends several hundred requests, and a registration costs a password's hash.
+vi.setConfig({ testTimeout: 180_000 });
 
 let server: TestServer;
 let world: World;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { ApiClient } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
@@ -56,7 +57,7 @@ describe('an unsafe request with the session cookie', () => {
       await client.post('/api/v1/licenses/create', { applicationId, amount: 1, durationSeconds: 0 }),
       await client.post('/api/v1/account/api-keys', { name: 'forged' }),
       await client.post('/api/v1/auth/logout'),
-      await client.post('/api/v1/auth/login', world.developer),
+      await client.post('/api/v1/auth/login', world.login),
     ]) {
       expectFailure(answer, 403, 'FORBIDDEN');
       expect(answer.headers.getSetCookie()).toEqual([]);
@@ -91,7 +92,7 @@ describe('an unsafe request for a cookie', () => {
     const visitor = from(origin, new ApiClient(server.baseUrl));
     const email = `forged${Math.random()}@example.com`;
     for (const answer of [
-      await visitor.post('/api/v1/auth/login', world.developer),
+      await visitor.post('/api/v1/auth/login', world.login),
       await visitor.post('/api/v1/auth/register', { email, password: 'correct horse battery', name: 'Eve' }),
       await visitor.post('/api/v1/auth/logout'),
     ]) {
@@ -125,6 +126,18 @@ test('a request with a bearer key passes from anywhere', async () => {
 test('a cookie beside the bearer key is still a cookie', async () => {
   const client = from('https://evil.example.com', world.client.with({ bearer }));
   expectFailure(await client.post('/api/v1/apps/create', { name: 'forged' }), 403, 'FORBIDDEN');
+  const query = 'mutation { createApplication(input: { name: "forged" }) { application { id } } }';
+  expectFailure(await client.post('/graphql', { query }), 403, 'FORBIDDEN');
+});
+
+test('a cookie that is not valid does not keep a bearer key from passing from anywhere', async () => {
+  for (const cookie of ['rubbish', '', 'a.b.c']) {
+    const client = from('https://evil.example.com', new ApiClient(server.baseUrl, { bearer, cookie }));
+    const answer = await client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'by key' });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  }
+  const neither = from('https://evil.example.com', new ApiClient(server.baseUrl, { cookie: 'rubbish' }));
+  expectFailure(await neither.post('/api/v1/apps/create', { name: 'forged' }), 403, 'FORBIDDEN');
 });
 
 describe('CORS', () => {
@@ -178,5 +191,66 @@ describe('CORS', () => {
     } finally {
       await closed.close();
     }
+  });
+});
+
+describe('an origin that is refused', () => {
+  /** What the log says of refused origins, in order. */
+  const refusals = (on: TestServer) =>
+    on.logLines
+      .map((line) =>
+        z.looseObject({ msg: z.string(), origin: z.string().optional() }).parse(JSON.parse(line)),
+      )
+      .filter(({ msg }) => msg.includes('not in CORS_ORIGINS'));
+  const startOwn = async () => {
+    const started = await startTestServer({ env: { CORS_ORIGINS: allowed } });
+    onTestFinished(() => started.close());
+    return started;
+  };
+  const asks = (on: TestServer, origin: string) => from(origin, new ApiClient(on.baseUrl));
+
+  test('is logged once, whether it asks to read, to change, or whether it may', async () => {
+    const on = await startOwn();
+    for (const origin of ['https://a.example', 'https://b.example', 'https://c.example']) {
+      const page = asks(on, origin);
+      const requests = [
+        () => page.get('/api/v1/auth/me'),
+        () => page.post('/api/v1/auth/login', {}),
+        () => page.send('OPTIONS', '/graphql'),
+        () => page.post('/graphql', { query: '{ me { id } }' }),
+      ];
+      // Each of them is the first once.
+      const first = refusals(on).length;
+      for (const ask of [...requests.slice(first), ...requests]) await ask();
+    }
+    expect(refusals(on).map(({ origin }) => origin)).toEqual([
+      'https://a.example',
+      'https://b.example',
+      'https://c.example',
+    ]);
+  });
+
+  test('is not what is logged of an allowed page, this very host, no page, or the client protocol', async () => {
+    const on = await startOwn();
+    for (const origin of [allowed, on.baseUrl]) await asks(on, origin).post('/api/v1/auth/login', {});
+    await new ApiClient(on.baseUrl).get('/api/v1/auth/me');
+    for (const method of ['OPTIONS', 'POST']) {
+      await asks(on, 'https://program.example').send(method, '/api/v1/session/init');
+    }
+    expect(refusals(on)).toEqual([]);
+  });
+
+  test('cannot fill the log, however many there are: ten lines a minute, and the count of the others', async () => {
+    const on = await startOwn();
+    for (let turn = 0; turn < 50; turn++) {
+      await asks(on, `https://${turn}.example`).get('/api/v1/auth/me');
+    }
+    expect(refusals(on)).toHaveLength(10);
+    on.clock.step(60);
+    await asks(on, `https://${'x'.repeat(1_000)}.example`).get('/api/v1/auth/me');
+    const last = refusals(on).at(-1);
+    expect(refusals(on)).toHaveLength(11);
+    expect(last).toMatchObject({ refusedWithoutALine: 40 });
+    expect(last?.origin?.length).toBeLessThanOrEqual(100);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ApiAnswer, ApiClient, randomIp } from '../setup/api-client.ts';
+import { GraphqlClient } from '../setup/graphql-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { apiKeyAnswer, expectFailure, expectSuccess } from './support.ts';
@@ -22,6 +23,7 @@ type Ask = (client: ApiClient) => Promise<ApiAnswer>;
 const login: Ask = (client) => client.post('/api/v1/auth/login', {});
 const register: Ask = (client) => client.post('/api/v1/auth/register', {});
 const mint: Ask = (client) => client.post('/api/v1/licenses/create', {});
+const makeApplication: Ask = (client) => client.post('/api/v1/apps/create', {});
 const badBearer: Ask = (client) => client.with({ bearer: 'rubbish' }).get('/api/v1/auth/me');
 
 /** So many requests at once, and the statuses they were answered with, by count. */
@@ -37,10 +39,54 @@ const limited = (answer: ApiAnswer) => {
   return Object.fromEntries(names.map((name) => [name, answer.headers.get(name)]));
 };
 
+describe('the licenses that a developer creates', () => {
+  test('are counted, by REST and GraphQL and from every address together', async () => {
+    const own = await startTestServer({ env: { RATE_LIMITS: 'licenseRows=100' } });
+    try {
+      const ada = await createWorld(own);
+      const { id } = await ada.createApplication();
+      const rest = (amount: number, client = ada.client) =>
+        client
+          .with({ ip: randomIp() })
+          .post('/api/v1/licenses/create', { applicationId: id, amount, durationSeconds: 0 });
+      const graphql = new GraphqlClient(ada.client.with({ ip: randomIp() }));
+      const overGraphql = (amount: number) =>
+        graphql.ask('mutation ($i: CreateLicensesInput!) { createLicenses(input: $i) { warning } }', {
+          i: { applicationId: id, amount, durationSeconds: 0 },
+        });
+      const blind = Array.from({ length: 11 }, (_, index) => ({
+        licenseKeyHash: index.toString(16).padStart(64, '0'),
+        licenseKeyPrefix: 'AB',
+        durationSeconds: 0,
+      }));
+      const overBlind = (keys: unknown) =>
+        ada.client.post('/api/v1/licenses/create-blind', { applicationId: id, keys });
+
+      expect((await rest(60)).status).toBe(201);
+      expect((await overGraphql(41)).errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+      expect((await overGraphql(30)).errors).toEqual([]);
+      const refused = await overBlind(blind);
+      expectFailure(refused, 429, 'RATE_LIMITED');
+      expect(refused.body).toMatchObject({ error: expect.stringContaining('10 are left') });
+      expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
+      expect(Number(refused.headers.get('Retry-After'))).toBeLessThanOrEqual(60);
+      expect((await overBlind(blind.slice(1))).status).toBe(201);
+      expect((await rest(1)).status).toBe(429);
+
+      const grace = await createWorld(own);
+      expect(await (await grace.createApplication()).mint({ amount: 100 })).toHaveLength(100);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
 describe.each<[name: string, ask: Ask, limit: number, refused: number]>([
   ['logging in', login, 20, 400],
   ['registering', register, 20, 400],
   ['minting without a credential', mint, 30, 401],
+  ['making an application without a credential', makeApplication, 300, 401],
+  ['making one with one', (client) => makeApplication(client.with({ bearer: apiKey })), 300, 400],
   ['minting with one', (client) => mint(client.with({ bearer: apiKey })), 30, 400],
 ])('%s', (_name, ask, limit, refused) => {
   test(`is answered exactly ${limit} times a minute, however many ask at once`, async () => {

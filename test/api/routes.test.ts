@@ -15,6 +15,7 @@ const limits = {
   session: 60,
   validate: 120,
   clientAuth: 30,
+  appCreate: 300,
   licenseCreate: 30,
   blindCreate: 30,
   accountSensitive: 20,
@@ -90,10 +91,11 @@ const routes: readonly Route[] = [
     route: 'POST /api/v1/apps/create',
     success: 201,
     auth: 'developer',
-    errors: invalid,
+    limit: 'appCreate',
+    errors: { ...invalid, LIMIT_REACHED: 409 },
     body: () => ({ name: 'Another' }),
   },
-  { route: 'GET /api/v1/apps/', success: 200, auth: 'developer' },
+  { route: 'GET /api/v1/apps/', success: 200, auth: 'developer', errors: invalid },
   { route: 'GET /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
   { route: 'DELETE /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
   {
@@ -104,7 +106,13 @@ const routes: readonly Route[] = [
     errors: { ...app, ...invalid },
     body: () => ({ version: '2' }),
   },
-  { route: 'GET /api/v1/apps/:id/bans', success: 200, auth: 'developer', id: 'app', errors: app },
+  {
+    route: 'GET /api/v1/apps/:id/bans',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...app, ...invalid },
+  },
   {
     route: 'DELETE /api/v1/apps/:id/bans/:banId',
     success: 200,
@@ -267,10 +275,10 @@ const routes: readonly Route[] = [
     route: 'POST /api/v1/account/api-keys',
     success: 201,
     auth: 'developer',
-    errors: invalid,
+    errors: { ...invalid, LIMIT_REACHED: 409 },
     body: () => ({ name: 'another' }),
   },
-  { route: 'GET /api/v1/account/api-keys', success: 200, auth: 'developer' },
+  { route: 'GET /api/v1/account/api-keys', success: 200, auth: 'developer', errors: invalid },
   {
     route: 'POST /api/v1/account/api-keys/:id/revoke',
     success: 200,
@@ -297,9 +305,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** What is served beside the interface document: its own documents, GraphQL, and a spelling without a slash. */
+/** What is served beside the interface document: its own pages, GraphQL, and a spelling without a slash. */
 const beside =
-  /^(GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
+  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
 
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';

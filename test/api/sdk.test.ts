@@ -6,7 +6,7 @@ import { type ClientOptions, createClient } from '../../src/sdk/index.ts';
 import { randomIp } from '../setup/api-client.ts';
 import { storedSessions, storedUser } from '../setup/end-users.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
-import { storedLicense, storedLog } from '../setup/stored.ts';
+import { sql, storedLicense, storedLog } from '../setup/stored.ts';
 import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
 
 let server: TestServer;
@@ -345,3 +345,19 @@ test('a program that asks about users too often hears when to try again', async 
   for (const outcome of limited)
     expect(outcome).toMatchObject({ reason: 'rate-limited', code: 'RATE_LIMITED' });
 });
+
+test.each(['11028-06-01T00:00:00Z', '294270-01-01T00:00:00Z'])(
+  'a license that was to end in %s, as an earlier version let it, is valid and ends with the year 9999',
+  async (expiresAt) => {
+    const application = await world.createApplication();
+    const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
+    const { client } = program(application);
+    await client.validate(licenseKey, { hwid: 'laptop' });
+    await sql(server, 'UPDATE licenses SET expires_at = $2 WHERE id = $1', [id, expiresAt]);
+    await server.deps.services.caches.invalidateLicensesOf(application.id);
+    const outcome = await program(application).client.validate(licenseKey, { hwid: 'laptop' });
+    expect(outcome).toMatchObject({ valid: true, expiresAt: new Date('9999-12-31T23:59:59Z') });
+    const listed = await world.client.get(`/api/v1/apps/${application.id}/licenses`);
+    expect(listed.body).toMatchObject({ licenses: [{ id, expiresAt: '9999-12-31T23:59:59.000Z' }] });
+  },
+);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { nearRows } from '../../src/services/list-rows.ts';
+import { nearRows } from '../../src/services/list-search.ts';
 import { insertLicenses, insertUsers } from '../graphql/rows.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';

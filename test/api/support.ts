@@ -18,6 +18,7 @@ export const noLimits = {
     'session',
     'validate',
     'clientAuth',
+    'appCreate',
     'licenseCreate',
     'blindCreate',
     'accountSensitive',
@@ -25,6 +26,7 @@ export const noLimits = {
   ]
     .map((name) => `${name}=100000`)
     .join(),
+  COUNT_LIMITS: 'applications=1000000,apiKeys=1000000',
 };
 
 /** Holds an answer to the documented failure shape, and to nothing beside it. */
@@ -114,6 +116,7 @@ export const applicationAnswer = z.strictObject({ success: z.literal(true), appl
 export const applicationsAnswer = z.strictObject({
   success: z.literal(true),
   applications: z.array(application),
+  nextCursor: z.string().nullable(),
 });
 export const createdApplication = z.strictObject({
   success: z.literal(true),
@@ -206,7 +209,11 @@ const ban = z.strictObject({
   sourceLicenseId: id.nullable(),
   createdAt: timestamp,
 });
-export const bansAnswer = z.strictObject({ success: z.literal(true), bans: z.array(ban) });
+export const bansAnswer = z.strictObject({
+  success: z.literal(true),
+  bans: z.array(ban),
+  nextCursor: z.string().nullable(),
+});
 
 const logEntry = z.strictObject({
   id,
@@ -257,7 +264,11 @@ const listedApiKey = z.strictObject({
   last_used_at: timestamp.nullable(),
   revoked: z.boolean(),
 });
-export const apiKeysAnswer = z.strictObject({ success: z.literal(true), keys: z.array(listedApiKey) });
+export const apiKeysAnswer = z.strictObject({
+  success: z.literal(true),
+  keys: z.array(listedApiKey),
+  nextCursor: z.string().nullable(),
+});
 
 export const userExportAnswer = z.strictObject({
   success: z.literal(true),
@@ -310,14 +321,10 @@ export const accountExportAnswer = z.strictObject({
 /** An id that names nothing. */
 export const missingId = '0198c3a0-0000-7000-8000-000000000000';
 
-/** JSON text of exactly `size` bytes: these members, and texts of at most 50 KiB that no route takes. */
+/** JSON text of exactly `size` bytes: these members, behind white space. */
 export function paddedTo(size: number, members: object): string {
-  const longest = 50 * 1024;
-  const write = (padding: readonly string[]) => JSON.stringify({ ...members, padding });
-  const room = size - write(['']).length;
-  // Each further text takes its quotes and a comma.
-  const texts = Array<string>(Math.floor(room / (longest + 3))).fill('x'.repeat(longest));
-  return write([...texts, 'x'.repeat(room - texts.length * (longest + 3))]);
+  const text = JSON.stringify(members);
+  return `{${' '.repeat(size - Buffer.byteLength(text))}${text.slice(1)}`;
 }
 
 export interface RawRequest {

@@ -40,7 +40,15 @@ const directions: readonly Direction[] = [
   // The command line is the other entry of the process, and does with the database what the service does.
   {
     part: 'src/cli/',
-    ours: ['src/config.ts', 'src/services/', 'src/db/', 'src/ephemeral/', 'src/crypto/', 'src/lib/'],
+    ours: [
+      'src/config.ts',
+      'src/unknown-variables.ts',
+      'src/services/',
+      'src/db/',
+      'src/ephemeral/',
+      'src/crypto/',
+      'src/lib/',
+    ],
     packages: { not: [...http, ...graphqlLibraries, ...redis] },
     node: true,
     environment: true,
@@ -110,10 +118,16 @@ const directions: readonly Direction[] = [
   },
   {
     part: 'src/config.ts',
-    ours: ['src/db/address.ts', 'src/ephemeral/rate-limits.ts'],
+    ours: ['src/db/address.ts', 'src/ephemeral/rate-limits.ts', 'src/services/count-limits.ts'],
     packages: { only: ['zod'] },
     node: true,
     environment: true,
+  },
+  {
+    part: 'src/unknown-variables.ts',
+    ours: ['src/config.ts'],
+    packages: { only: ['fastest-levenshtein'] },
+    ...anywhere,
   },
   {
     part: 'src/graphql/',
@@ -193,7 +207,7 @@ const directions: readonly Direction[] = [
 ];
 
 /** Files that may import by a computed name: a worker thread is given its program by URL. */
-const computedImports = ['src/db/embedded/thread.ts'];
+const computedImports = ['src/db/embedded/spawn.ts'];
 
 const lies = (file: string, part: string) => file === part || (part.endsWith('/') && file.startsWith(part));
 const isPackage = (name: string, pattern: string) => lies(name, pattern);

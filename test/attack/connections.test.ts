@@ -24,8 +24,8 @@ let credential: string;
 beforeAll(async () => {
   server = await startTestServer({ limits });
   const cookie = await patiently(async () => {
-    const { client, developer } = await createWorld(server);
-    return cookieOf(await client.post('/api/v1/auth/login', developer)) ?? expect.fail('no cookie');
+    const { client, login } = await createWorld(server);
+    return cookieOf(await client.post('/api/v1/auth/login', login)) ?? expect.fail('no cookie');
   });
   credential = `Cookie: service_session=${cookie}`;
 });

@@ -23,7 +23,7 @@ let session: SealedSession;
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
   world = await createWorld(server);
-  const cookie = cookieOf(await world.client.post('/api/v1/auth/login', world.developer));
+  const cookie = cookieOf(await world.client.post('/api/v1/auth/login', world.login));
   const created = await world.client.post('/api/v1/account/api-keys', { name: 'fuzz' });
   const { apiKey } = expectSuccess(created, 201, apiKeyAnswer).key;
   credentials = {

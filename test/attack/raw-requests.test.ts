@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const logIn = async ({ client, developer }: World): Promise<string> => {
-  const answer = await client.post('/api/v1/auth/login', developer);
+const logIn = async ({ client, login }: World): Promise<string> => {
+  const answer = await client.post('/api/v1/auth/login', login);
   return cookieOf(answer) ?? expect.fail('no cookie');
 };
 const send = (bytes: string, answers?: number) => exchange(server.baseUrl, bytes, answers);
@@ -163,8 +163,10 @@ describe('credentials that come more than once', () => {
     for (const bytes of both('rubbish', cookie)) expect((await only(bytes)).status).toBe(401);
   });
 
-  test('a bad cookie is not made good by a key, as the cookie is the one that counts', async () => {
-    expect((await only(me('Cookie: service_session=rubbish', bearer()))).status).toBe(401);
+  test('a bad cookie does not stand in the way of a good key, and is not made good by a bad one', async () => {
+    expect((await only(me('Cookie: service_session=rubbish', bearer()))).status).toBe(200);
+    const bad = 'Authorization: Bearer service_live_rubbish';
+    expect((await only(me('Cookie: service_session=rubbish', bad))).status).toBe(401);
   });
 
   test.each([
@@ -359,7 +361,7 @@ describe('what a client writes of a host', () => {
   });
 
   test('makes the cookie no less secure', async () => {
-    const body = JSON.stringify(world.developer);
+    const body = JSON.stringify(world.login);
     const answer = await only(post('/api/v1/auth/login', body, 'X-Forwarded-Proto: http'));
     expect(answer.fields.get('set-cookie')).toMatch(
       /^service_session=[\w.-]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,

@@ -8,6 +8,7 @@ import { ApiClient } from '../setup/api-client.ts';
 import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { runCommand } from './run-command.ts';
+import { terminalInput } from './terminal-input.ts';
 
 const password = 'correct horse battery';
 const words = (email: string, name = 'Ada') => [
@@ -23,18 +24,6 @@ async function freshDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-developer-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
-}
-
-/** Standard input that is a terminal, at which these lines are typed once each is asked for. */
-function terminalInput(...lines: string[]): PassThrough {
-  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-  const type = () => {
-    const line = lines.shift();
-    if (line !== undefined) input.write(`${line}\r`);
-  };
-  const timer = setInterval(type, 200);
-  onTestFinished(() => clearInterval(timer));
-  return input;
 }
 
 describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', () => {
@@ -75,7 +64,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     const ask = ['create-developer', '--email', 'two@example.com', '--name', 'Grace'];
     const run = await runCommand(ask, env, { input: terminalInput(password, `${password}!`) });
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/not the same: nothing has been made/);
+    expect(run.stderr).toMatch(/not the same: nothing has been changed/);
     expect((await login('two@example.com')).status).toBe(401);
   });
 

@@ -1,19 +1,22 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { checkClock } from '../../src/cli/doctor/check-clock.ts';
-import { checkIdle } from '../../src/cli/doctor/check-database.ts';
+import { checkIdle, checkLocks } from '../../src/cli/doctor/check-database.ts';
 import { checkNode } from '../../src/cli/doctor/check-node.ts';
 import { weaknessOf } from '../../src/cli/doctor/weakness.ts';
 import { connectionsBesidePool } from '../../src/config.ts';
 import { createMasterSecret, replaceMasterSecret } from '../../src/crypto/master-secret.ts';
+import { advisoryLocks } from '../../src/db/advisory-locks.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
 import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
 import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
-import { createServerDatabase, serverUrl } from '../setup/database.ts';
+import { createServerDatabase, ensureTemplate, serverUrl, silent } from '../setup/database.ts';
 import { startRelay } from '../setup/relay.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
@@ -54,6 +57,19 @@ async function freshDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-doctor-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
+}
+
+/** Every file below a directory, with what is in it and when it was changed. */
+async function contentsOf(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const lines = files.map(async (path) => {
+    const hash = createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+    return [path, (await stat(path)).mtimeMs, hash].join(' ');
+  });
+  return (await Promise.all(lines)).sort();
 }
 
 describe('the configuration', () => {
@@ -148,6 +164,8 @@ describe('a secret', () => {
 });
 
 describe('a data directory', () => {
+  beforeAll(ensureTemplate);
+
   test('that is a file fails', async () => {
     const path = join(await freshDirectory(), 'data');
     await writeFile(path, '');
@@ -167,6 +185,18 @@ describe('a data directory', () => {
     if (failed === '') expect(failures).toBe('');
   });
 
+  test.skipIf(process.getuid?.() !== 0)('gets a warning if its secret belongs to another user', async () => {
+    const directory = await freshDirectory();
+    createMasterSecret(directory);
+    expect((await examine({ DATA_DIR: directory })).warnings).toBe('');
+    await chown(join(directory, 'service-secret'), 65_534, 65_534);
+    const { ok, warnings } = await examine({ DATA_DIR: directory });
+    expect(ok).toBe(true);
+    expect(warnings).toMatch(
+      /^secret: .* belongs to user 65534, who can read and replace it; this command runs as user 0/,
+    );
+  });
+
   test('that a service uses is left to it', async () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
@@ -176,6 +206,54 @@ describe('a data directory', () => {
     expect(ok).toBe(true);
     expect(fine).toMatch(new RegExp(`in use by process ${process.pid} `));
   });
+
+  test(
+    'with a database that was killed is looked into, and not one file of it changes',
+    async () => {
+      const directory = await freshDirectory();
+      const database = await openDatabase({ kind: 'embedded', directory }, { log: silent });
+      await database.pool.query('CREATE TABLE unfinished (n INT)');
+      // As it is at this moment, which is what a power cut leaves of it.
+      const left = join(await freshDirectory(), 'left');
+      await cp(directory, left, { recursive: true });
+      await database.close();
+      const [name] = (await readdir(left)).filter((each) => each.startsWith('postgres.lock.'));
+      const owner = { pid: 1, startTime: '1', place: 'elsewhere boot pid:[1]', socketDirectory: '' };
+      await writeFile(join(left, name ?? ''), JSON.stringify(owner));
+      createMasterSecret(left);
+      const before = await contentsOf(left);
+      const { ok, warnings, fine } = await examine({ DATA_DIR: left });
+      expect(ok).toBe(true);
+      expect(warnings).toMatch(
+        /has the lock of process 1 \(elsewhere\) of another machine.*shows no sign of life/,
+      );
+      expect(fine).toMatch(/All \d+ migrations are applied/);
+      expect(await contentsOf(left)).toEqual(before);
+    },
+    long,
+  );
+
+  test(
+    'can be opened by a service at any moment of the look',
+    async () => {
+      const directory = await freshDirectory();
+      const start = () => openDatabase({ kind: 'embedded', directory }, { log: silent });
+      await (await start()).close();
+      createMasterSecret(directory);
+      let isLooking = true;
+      const look = examine({ DATA_DIR: directory }).finally(() => {
+        isLooking = false;
+      });
+      let started = 0;
+      while (isLooking) {
+        await (await start()).close();
+        started += 1;
+      }
+      expect((await look).ok).toBe(true);
+      expect(started).toBeGreaterThan(0);
+    },
+    long,
+  );
 
   test('with a secret file that is no secret fails, and is left as it is', async () => {
     const directory = await freshDirectory();
@@ -227,6 +305,44 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
   });
 
   test(
+    "is examined alongside all other work: only readers' locks are requested, and none is kept",
+    async () => {
+      const tables = await admin.query<{ names: string }>(
+        `SELECT string_agg(quote_ident(relname), ', ') AS names FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
+      );
+      // Before the tables, and in a transaction that does not wait: the service builds indexes while it holds one of these,
+      // and that waits for the end of older transactions.
+      const lockAll = async (): Promise<boolean> => {
+        await admin.query(`BEGIN; SET LOCAL lock_timeout = '60s'`);
+        const { rows } = await admin.query<{ locked: boolean }>(
+          'SELECT pg_try_advisory_xact_lock(key) AS locked FROM unnest($1::bigint[]) AS key',
+          [Object.values(advisoryLocks)],
+        );
+        if (rows.every(({ locked }) => locked)) return true;
+        await admin.query('ROLLBACK');
+        return false;
+      };
+      await expect.poll(lockAll, { timeout: 60_000 }).toBe(true);
+      try {
+        // Admits readers and no one else, not even transactions that lock a row.
+        await admin.query(`LOCK TABLE ${tables.rows[0]?.names} IN EXCLUSIVE MODE`);
+        const { ok, failures } = await examine(env);
+        expect(failures).toBe('');
+        expect(ok).toBe(true);
+        const { rows } = await admin.query(
+          `SELECT mode FROM pg_locks JOIN pg_stat_activity USING (pid)
+           WHERE application_name LIKE 'latchkey-command%' AND datname = current_database()`,
+        );
+        expect(rows).toEqual([]);
+      } finally {
+        await admin.query('ROLLBACK');
+      }
+    },
+    long,
+  );
+
+  test(
     'in order passes',
     async () => {
       const { ok, fine, all } = await examine(env);
@@ -234,6 +350,7 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
       expect(fine).toMatch(/All \d+ migrations are applied/);
       expect(fine).toMatch(/database clock: .*0\.\d s/);
       expect(fine).toMatch(/It opens the private keys of all 1 applications/);
+      expect(fine).toMatch(/redis: REDIS_URL is not set: replay protection and rate limits are per process/);
       expect(all).not.toContain(secret);
     },
     long,
@@ -341,6 +458,35 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
         expect(await checkIdle(pool)).toMatchObject({ level: 'ok' });
       } finally {
         await admin.query('ROLLBACK');
+      }
+    },
+    long,
+  );
+
+  test(
+    'with a lock of ours that an idle session has kept is told whose it is and how to end that',
+    async () => {
+      const pool = new pg.Pool({ connectionString: env.DATABASE_URL });
+      onTestFinished(() => pool.end());
+      const pid = (await admin.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+      expect(await checkLocks(pool, 0)).toMatchObject({ level: 'ok' });
+      for (const [key, level] of [
+        [72707374, 'warn'],
+        [72707369, 'fail'],
+      ] as const) {
+        await admin.query(`SELECT pg_advisory_lock(${key})`);
+        try {
+          const message = expect.stringMatching(
+            new RegExp(
+              `Advisory lock ${key} is held by backend ${pid}.*idle.*pg_terminate_backend\\(${pid}\\)`,
+            ),
+          );
+          expect(await checkLocks(pool, 0)).toMatchObject({ level, message });
+          // One that has just been taken is not yet forgotten.
+          expect(await checkLocks(pool, 3_600)).toMatchObject({ level: 'ok' });
+        } finally {
+          await admin.query(`SELECT pg_advisory_unlock(${key})`);
+        }
       }
     },
     long,
@@ -462,6 +608,18 @@ describe.skipIf(!hasRedisServer)('Redis', () => {
       const { ok, failures } = await withRedis(redis.url);
       expect(ok).toBe(fits);
       if (!fits) expect(failures).toMatch(/^redis: .*evicted nonce.*noeviction/);
+    },
+    long,
+  );
+
+  test(
+    'that is a part of a cluster fails, with the reason',
+    async () => {
+      const directory = await freshDirectory();
+      const redis = await OwnRedis.start('--cluster-enabled', 'yes', '--dir', directory);
+      const { ok, failures } = await withRedis(redis.url);
+      expect(ok).toBe(false);
+      expect(failures).toMatch(/^redis: .*is a part of a Redis Cluster/);
     },
     long,
   );

@@ -81,12 +81,12 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     gzipSync(change(gunzipSync(backup).toString('utf8')));
 
   /** Whole to a reader: with the sum of its bytes. */
-  const resealed = (change: (text: string) => string): Buffer => {
-    const lines = change(gunzipSync(backup).toString('utf8')).split('\n').slice(0, -2);
-    const sha256 = createHash('sha256')
-      .update(`${lines.join('\n')}\n`)
-      .digest('hex');
-    return gzipSync(`${[...lines, JSON.stringify({ rows: lines.length - 1, sha256 })].join('\n')}\n`);
+  const resealed = (change: (text: string) => string, encoding: 'utf8' | 'latin1' = 'utf8'): Buffer => {
+    const lines = change(gunzipSync(backup).toString(encoding)).split('\n').slice(0, -2);
+    const before = Buffer.from(`${lines.join('\n')}\n`, encoding);
+    const sha256 = createHash('sha256').update(before).digest('hex');
+    const last = `${JSON.stringify({ rows: lines.length - 1, sha256 })}\n`;
+    return gzipSync(Buffer.concat([before, Buffer.from(last)]));
   };
 
   test.each<[string, () => Buffer | string, RegExp]>([
@@ -155,6 +155,22 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
         ),
       /rows for the table end_users where/,
     ],
+    [
+      'with a first line of megabytes',
+      () => resealed((text) => text.replace('{', `{${' '.repeat(2 * 1024 * 1024)}`)),
+      /is no backup of Latchkey: its first line is longer than that of any backup/,
+    ],
+    [
+      'with bytes in a row that are not UTF-8',
+      // In latin1, each byte maps to one character and back.
+      () => resealed((text) => text.replace('"name":"App"', '"name":"A\xffp"'), 'latin1'),
+      /not a whole backup: line 4, a row of applications, is not UTF-8/,
+    ],
+    [
+      'with bytes in its first line that are not UTF-8',
+      () => resealed((text) => text.replace('"source":"', '"source":"\xff'), 'latin1'),
+      /its first line is not as it was written/,
+    ],
     ['that is none', () => 'not even gzip', /is no backup of Latchkey/],
     ['that is another file', () => gzipSync('{"format":"other"}\n'), /is no backup of Latchkey/],
     ['that is empty', () => gzipSync(''), /it is empty/],
@@ -174,7 +190,23 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     const run = await runCommand(['restore', file], { DATABASE_URL: await freshServerDatabase() });
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/type uuid: "\ufffd\[2J/);
+    expect(run.stderr).toMatch(/table developers .*Nothing has been restored/s);
     expect(run.stderr).not.toContain('\x1b');
+  });
+
+  test('with rows that the database rejects is not restored, and the error names the table and the rows', async () => {
+    const url = await freshServerDatabase();
+    const file = await written(
+      resealed((text) =>
+        text.replace(/("id":"01a1f9ca-9544-7000-8000-000000000bb8"[^\n]*"status":")active/, '$1never'),
+      ),
+    );
+    const run = await runCommand(['restore', file], { DATABASE_URL: url });
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toMatch(
+      /Rows \d+ to \d+ of the table licenses cannot be restored: .*Nothing has been restored/s,
+    );
+    expect(await query(url, 'SELECT FROM developers')).toEqual([]);
   });
 
   test('is not restored under another master secret', async () => {

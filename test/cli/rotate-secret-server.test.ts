@@ -283,6 +283,32 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
   );
 
   test(
+    'with a wrong previous secret changes nothing, and finishes with the right one',
+    async () => {
+      const wrong = { ...env, SERVICE_SECRET_PREVIOUS: freshSecret() };
+      const run = await rotate(wrong);
+      expect(run).toMatchObject({ code: 1, stdout: '' });
+      expect(run.stderr).toMatch(/2000 applications open under no secret at hand.*as they were/);
+      for (const secret of Object.values(wrong)) expect(run.stderr).not.toContain(secret);
+      expect(await openUnder(old)).toBe(count);
+      // Interrupted with the right secret and continued with a wrong one: completed work stays.
+      const { rows } = await admin.query<{ id: string }>('SELECT id FROM applications LIMIT 1');
+      const id = rows[0]?.id ?? expect.fail('there is none');
+      await admin.query('UPDATE applications SET private_key_encrypted = $2 WHERE id = $1', [
+        id,
+        Buffer.from(sealPrivateKey(keyringOf(fresh), id, seed)),
+      ]);
+      const again = await rotate(wrong);
+      expect(again).toMatchObject({ code: 1, stdout: '' });
+      expect(again.stderr).toMatch(/1999 applications open under no secret at hand/);
+      expect([await openUnder(fresh), await openUnder(old)]).toEqual([1, count - 1]);
+      expect(await rotate(env)).toMatchObject({ code: 0 });
+      expect(await openUnder(fresh)).toBe(count);
+    },
+    long,
+  );
+
+  test(
     'says how, where nothing is to be rotated',
     async () => {
       const run = await rotate({ DATABASE_URL: env.DATABASE_URL ?? '', SERVICE_SECRET: old });

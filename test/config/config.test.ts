@@ -23,6 +23,7 @@ test('an empty environment is a working configuration, with the defaults of the 
     publicUrl: 'http://127.0.0.1:4000',
     database: { kind: 'embedded', directory: './data' },
     redisUrl: null,
+    redisPrefix: 'latchkey:',
     serviceSecret: null,
     previousSecret: null,
     cryptoEnforce: true,
@@ -35,6 +36,7 @@ test('an empty environment is a working configuration, with the defaults of the 
     geoipDatabase: null,
     corsOrigins: [],
     rateLimits: rateLimitDefaults,
+    countLimits: { applications: 1_000, apiKeys: 100, bans: 100_000, sessions: 50 },
     logRetentionDays: 90,
     staleIfDownSeconds: 600,
     cachedLicenses: 50_000,
@@ -52,6 +54,7 @@ test('every variable is read', () => {
     PUBLIC_URL: 'https://licenses.example.com',
     DATABASE_URL: 'postgresql://user:password@db.example.com/latchkey',
     REDIS_URL: 'rediss://cache.example.com:6380/1',
+    REDIS_PREFIX: 'shop.',
     SERVICE_SECRET: secret,
     CRYPTO_ENFORCE: 'true',
     TURNSTILE_SECRET_KEY: 'turnstile',
@@ -61,6 +64,7 @@ test('every variable is read', () => {
     GEOIP_DB: '/var/lib/geoip.mmdb',
     CORS_ORIGINS: 'https://dash.example.com, http://localhost:3000',
     RATE_LIMITS: 'validate=600, session = 120',
+    COUNT_LIMITS: 'apiKeys=7',
     LOG_RETENTION_DAYS: '30',
     STALE_IF_DOWN_SECONDS: '0',
     SERVICE_SECRET_PREVIOUS: `${secret} before`,
@@ -78,6 +82,7 @@ test('every variable is read', () => {
     publicUrl: 'https://licenses.example.com',
     database: { kind: 'server', url: 'postgresql://user:password@db.example.com/latchkey' },
     redisUrl: 'rediss://cache.example.com:6380/1',
+    redisPrefix: 'shop.',
     serviceSecret: secret,
     previousSecret: `${secret} before`,
     cryptoEnforce: true,
@@ -90,6 +95,7 @@ test('every variable is read', () => {
     geoipDatabase: '/var/lib/geoip.mmdb',
     corsOrigins: ['https://dash.example.com', 'http://localhost:3000'],
     rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
+    countLimits: { applications: 1_000, apiKeys: 7, bans: 100_000, sessions: 50 },
     logRetentionDays: 30,
     staleIfDownSeconds: 0,
     cachedLicenses: 50_000,
@@ -236,6 +242,7 @@ test.each([
       'https://a?',
     ],
   ],
+  ['REDIS_PREFIX', ['a', 'Shop_1.eu-west:', 'x'.repeat(64)], ['a b', '*', '{a}', 'é', 'x'.repeat(65)]],
   ['REDIS_URL', ['redis://a', 'rediss://:p@a:1/2'], ['a:6379', 'http://a', 'redis:a', 'redis://a b']],
   ['CRYPTO_ENFORCE', ['true', 'false'], ['TRUE', '1', 'no']],
   ['TURNSTILE_VERIFY_URL', ['https://a/verify?x=1'], ['a', 'file:///a']],
@@ -361,6 +368,26 @@ describe('PUBLIC_URL', () => {
     [{ HOST: '::1', PORT: '8080' }, 'http://[::1]:8080'],
   ])('left out, with %j, is %s', (env, address) => {
     expect(loadConfig(env).publicUrl).toBe(address);
+  });
+});
+
+describe('COUNT_LIMITS', () => {
+  test('changes the limits that it names and leaves the others', () => {
+    expect(loadConfig({ COUNT_LIMITS: 'bans=7, sessions = 2' }).countLimits).toEqual({
+      applications: 1_000,
+      apiKeys: 100,
+      bans: 7,
+      sessions: 2,
+    });
+  });
+
+  test('names every bad part, with the names there are', () => {
+    expect(problemsOf({ COUNT_LIMITS: 'licenses=1,bans=0,apiKeys,bans=1,bans=2' })).toEqual([
+      expect.stringMatching(/^COUNT_LIMITS has "licenses=1"; .* applications, apiKeys, bans, sessions/),
+      expect.stringMatching(/^COUNT_LIMITS has "bans=0"; .* at least 1/),
+      expect.stringMatching(/^COUNT_LIMITS has "apiKeys"; /),
+      'COUNT_LIMITS has bans twice; write each name once',
+    ]);
   });
 });
 

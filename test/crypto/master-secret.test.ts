@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createMasterSecret,
+  foreignOwnerOf,
   forgetPreviousSecrets,
   givenSecrets,
   MasterSecretError,
@@ -21,6 +22,7 @@ async function freshDirectory(): Promise<string> {
   return directory;
 }
 
+const nobody = 65_534;
 const fileIn = (directory: string) => join(directory, 'service-secret');
 const previousIn = (directory: string) => join(directory, 'service-secret.previous');
 const write = (path: string, text: string) => writeFile(path, text, { mode: 0o600 });
@@ -230,4 +232,26 @@ describe('the first start', () => {
     expect(new Set(secrets).size).toBe(1);
     expect(await readdir(directory)).toEqual(['service-secret']);
   });
+});
+
+const isSuperuser = process.getuid?.() === 0;
+if (!isSuperuser)
+  process.stderr.write('Left out: a secret file of another user, which only root can create.\n');
+
+test.skipIf(!isSuperuser)('the error for a secret file of another user names both users', async () => {
+  const directory = await freshDirectory();
+  createMasterSecret(directory);
+  expect(foreignOwnerOf(fileIn(directory))).toBeNull();
+  await chown(fileIn(directory), nobody, nobody);
+  expect(foreignOwnerOf(fileIn(directory))).toBe(nobody);
+  await chown(fileIn(directory), 0, 0);
+  await chmod(directory, 0o755);
+  process.seteuid?.(nobody);
+  try {
+    expect(() => readStoredSecrets(directory)).toThrow(
+      new RegExp(`cannot be read.*belongs to user 0, and this process runs as user ${nobody}`),
+    );
+  } finally {
+    process.seteuid?.(0);
+  }
 });

@@ -25,6 +25,8 @@ vi.mock('@node-rs/argon2', async (importActual) => {
     },
   };
 });
+const network = '192.0.2.0/24';
+
 beforeEach(() => {
   verify.mockReset();
 });
@@ -34,31 +36,34 @@ const costOf = (hash: string) => hash.split('$').slice(1, 4).join('$');
 
 describe('a password', () => {
   test('is hashed by Argon2id at 19 MiB and two passes, with a salt of its own', async () => {
-    const [first, second] = [await hashPassword('correct horse'), await hashPassword('correct horse')];
+    const [first, second] = [
+      await hashPassword('correct horse', network),
+      await hashPassword('correct horse', network),
+    ];
     expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22,}\$[A-Za-z0-9+/]{43}$/);
     expect(first).not.toBe(second);
   });
 
   test('fits its own hash and no other one does', async () => {
-    const hash = await hashPassword('correct horse');
-    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+    const hash = await hashPassword('correct horse', network);
+    expect(await verifyPassword(hash, 'correct horse', network)).toBe(true);
     for (const wrong of ['', 'Correct horse', 'correct horse ', 'correct hors', 'correct horse\0']) {
-      expect(await verifyPassword(hash, wrong), JSON.stringify(wrong)).toBe(false);
+      expect(await verifyPassword(hash, wrong, network), JSON.stringify(wrong)).toBe(false);
     }
   });
 
   test('is compared by its exact code points, however long', async () => {
     const password = `é${'漢'.repeat(1_023)}`;
-    const hash = await hashPassword(password);
-    expect(await verifyPassword(hash, password)).toBe(true);
-    expect(await verifyPassword(hash, password.normalize('NFD'))).toBe(false);
-    expect(await verifyPassword(hash, password.slice(0, -1))).toBe(false);
+    const hash = await hashPassword(password, network);
+    expect(await verifyPassword(hash, password, network)).toBe(true);
+    expect(await verifyPassword(hash, password.normalize('NFD'), network)).toBe(false);
+    expect(await verifyPassword(hash, password.slice(0, -1), network)).toBe(false);
   });
 
   test('of an account that does not exist is refused after a verification of the same cost', async () => {
-    const hash = await hashPassword('correct horse');
-    expect(await verifyPassword(hash, 'wrong')).toBe(false);
-    expect(await verifyPassword(null, 'wrong')).toBe(false);
+    const hash = await hashPassword('correct horse', network);
+    expect(await verifyPassword(hash, 'wrong', network)).toBe(false);
+    expect(await verifyPassword(null, 'wrong', network)).toBe(false);
     expect(verify).toHaveBeenCalledTimes(2);
     const [known, unknown] = verify.mock.calls;
     expect(unknown?.[1]).toBe('wrong');
@@ -66,17 +71,17 @@ describe('a password', () => {
   });
 
   test('that fits the decoy opens no account', async () => {
-    expect(await verifyPassword(null, 'a password that nobody has')).toBe(false);
+    expect(await verifyPassword(null, 'a password that nobody has', network)).toBe(false);
     expect(verify).toHaveBeenCalledTimes(1);
   });
 });
 
 describe('passwords that come all at once', () => {
   test('leave a processor to the event loop, and those beyond the queue are refused at once', async () => {
-    const hash = await hashPassword('correct horse');
+    const hash = await hashPassword('correct horse', network);
     running.most = 0;
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 150 }, () => verifyPassword(hash, 'correct horse')),
+      Array.from({ length: 150 }, () => verifyPassword(hash, 'correct horse', network)),
     );
     const right = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value);
     const refused = outcomes.filter(
@@ -89,26 +94,46 @@ describe('passwords that come all at once', () => {
   });
 
   test('are served again as soon as the queue has room', async () => {
-    const hash = await hashPassword('correct horse');
-    await Promise.allSettled(Array.from({ length: 150 }, () => verifyPassword(hash, 'wrong')));
-    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+    const hash = await hashPassword('correct horse', network);
+    await Promise.allSettled(Array.from({ length: 150 }, () => verifyPassword(hash, 'wrong', network)));
+    expect(await verifyPassword(hash, 'correct horse', network)).toBe(true);
+  });
+
+  test('of one network leave places and turns to others', async () => {
+    const hash = await hashPassword('correct horse', network);
+    const ended: string[] = [];
+    const attack = Array.from({ length: 150 }, () =>
+      verifyPassword(hash, 'wrong', '2001:db8:1::/48').then(
+        () => ended.push('attack'),
+        () => undefined,
+      ),
+    );
+    const customers = Array.from({ length: 5 }, (_, index) =>
+      verifyPassword(hash, 'correct horse', `198.51.${index}.0/24`).finally(() => ended.push('customer')),
+    );
+    expect(await Promise.all(customers)).toEqual(Array(5).fill(true));
+    const before = ended.filter((each) => each === 'attack').length;
+    await Promise.all(attack);
+    // Each customer's turn comes within a round: at most one turn of the attack before it, beside those that had begun.
+    expect(before).toBeLessThanOrEqual(5 + 2 * Math.min(3, Math.max(1, availableParallelism() - 1)));
+    expect(ended.filter((each) => each === 'attack').length).toBeGreaterThan(50);
   });
 
   test('for one developer leave the queue to others, and are bounded themselves', async () => {
-    const hash = await hashPassword('correct horse');
+    const hash = await hashPassword('correct horse', network);
     let made = 0;
     const many = Array.from({ length: 70 }, () =>
-      hashPasswordFor('one developer', 'correct horse').then(() => {
+      hashPasswordFor('one developer', 'correct horse', network).then(() => {
         made += 1;
       }),
     );
     const outcomes = Promise.allSettled(many);
-    expect(await verifyPassword(hash, 'correct horse')).toBe(true);
+    expect(await verifyPassword(hash, 'correct horse', network)).toBe(true);
     expect(made).toBeLessThan(10);
     const refused = (await outcomes).filter(
       (outcome) => outcome.status === 'rejected' && outcome.reason instanceof PasswordsBusyError,
     );
     expect([made, refused.length]).toEqual([66, 4]);
-    expect(await hashPasswordFor('one developer', 'correct horse')).toMatch(/^\$argon2id\$/);
+    expect(await hashPasswordFor('one developer', 'correct horse', network)).toMatch(/^\$argon2id\$/);
   });
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { engineMajorVersion } from '../../src/db/embedded/data-directory.ts';
@@ -12,6 +12,7 @@ import { type Embedded, openEmbedded } from '../../src/db/embedded/embedded.ts';
 import { ownerOf } from '../../src/db/embedded/lock-file.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { createTestDatabase, ensureTemplate, silent } from '../setup/database.ts';
+import { hasElsewhere } from '../setup/elsewhere.ts';
 import { openInProcess } from './fixtures/processes.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -55,6 +56,23 @@ async function insertDeveloper(database: Pick<Database, 'pool'>, id: string = ra
 
 async function ids(database: Pick<Database, 'pool'>): Promise<string[]> {
   return (await database.pool.query<{ id: string }>('SELECT id FROM developers')).rows.map((row) => row.id);
+}
+
+/** The file operations that the engine would call, on tables that only note what is done. */
+async function operationsOf(files: DurableFiles) {
+  type Table = Record<string, (stream: { nfd: number }) => void>;
+  const done: string[] = [];
+  const noting = (...names: string[]): Table =>
+    Object.fromEntries(names.map((name) => [name, () => void done.push(name)]));
+  const tables = {
+    node_ops: noting('setattr', 'mknod', 'rename', 'unlink', 'rmdir', 'symlink'),
+    stream_ops: noting('setattr', 'write', 'open'),
+    convertNodeCode: () => 0,
+  };
+  const names = noting('lookupNode', 'destroyNode', 'closeStream');
+  const { emscriptenOpts } = await Reflect.apply(files.init, files, [null, {}]);
+  emscriptenOpts.preRun.at(-1)({ NODEFS: tables, FS: names });
+  return { node_ops: tables.node_ops, stream_ops: tables.stream_ops, done };
 }
 
 describe('an embedded database', () => {
@@ -147,16 +165,67 @@ describe('durability', () => {
     }
   });
 
+  it('ends when the engine finds a file that it has just not found', async () => {
+    const failures: Error[] = [];
+    const { pool } = await openWithThread(await newDirectory(), (error) => failures.push(error));
+    const raise = (code: string) =>
+      pool.query(`DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '${code}'; END $$`);
+    await expect(raise('23505')).rejects.toThrow('made by a test');
+    expect(failures).toEqual([]);
+    for (const _ of ['first', 'second']) await expect(raise('58P02')).rejects.toThrow('made by a test');
+    expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('made by a test')]);
+  });
+
+  it('reports that it is read-only from a rejected write of its disk until a test write succeeds', async () => {
+    const { pool, isReadOnly } = await openWithThread(await newDirectory());
+    expect(isReadOnly()).toBe(false);
+    const raise = `DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '53100'; END $$`;
+    await expect(pool.query(raise)).rejects.toThrow('made by a test');
+    expect(isReadOnly()).toBe(true);
+    await vi.waitFor(() => expect(isReadOnly()).toBe(false), { timeout: 20_000 });
+    const found = await pool.query(`SELECT relname FROM pg_class WHERE relname LIKE '%sample%'`);
+    expect(found.rows, 'nothing is left of it').toEqual([]);
+  });
+
   it('stops the engine when the disk fails to sync', async () => {
     const failures: unknown[] = [];
-    const files = new DurableFiles(await newDirectory(), (error) => failures.push(error));
-    const operations: { fsync?: (stream: { nfd: number }) => void } = {};
-    const { emscriptenOpts } = await Reflect.apply(files.init, files, [null, {}]);
-    emscriptenOpts.preRun.at(-1)({ NODEFS: { stream_ops: operations } });
+    const files = new DurableFiles(
+      await newDirectory(),
+      () => undefined,
+      (error) => failures.push(error),
+    );
+    const { stream_ops: operations } = await operationsOf(files);
     expect(() => operations.fsync?.({ nfd: 2 ** 30 })).toThrow(/EBADF/);
     expect(failures).toHaveLength(1);
     expect(files.syncs).toBe(0);
   });
+
+  it.each([
+    ['node_ops', 'setattr'],
+    ['node_ops', 'mknod'],
+    ['node_ops', 'rename'],
+    ['node_ops', 'unlink'],
+    ['node_ops', 'rmdir'],
+    ['node_ops', 'symlink'],
+    ['stream_ops', 'setattr'],
+    ['stream_ops', 'write'],
+    ['stream_ops', 'fsync'],
+  ] as const)(
+    'changes nothing in files that are another process’s by now, and stops: %s.%s',
+    async (table, name) => {
+      const failures: unknown[] = [];
+      const lost = () => {
+        throw new Error('taken over');
+      };
+      const files = new DurableFiles(await newDirectory(), lost, (error) => failures.push(error));
+      const { done, ...tables } = await operationsOf(files);
+      const descriptor = openSync(join(await newDirectory(), 'file'), 'w');
+      expect(() => tables[table][name]?.({ nfd: descriptor })).toThrow('taken over');
+      closeSync(descriptor);
+      expect(failures).toHaveLength(1);
+      expect(done).toEqual([]);
+    },
+  );
 
   // More with TEST_KILLS=100: each takes a second or two.
   const kills = Number(process.env.TEST_KILLS ?? 15);
@@ -183,7 +252,8 @@ describe('durability', () => {
   });
 });
 
-describe('one process at a time', () => {
+// Each of these processes loads the service from source: on a busy machine that takes its time.
+describe('one process at a time', { timeout: 120_000 }, () => {
   it('is refused a directory that another process has open, by its pid', async () => {
     const directory = await newDirectory();
     const holder = openInProcess(directory, 'hold');
@@ -217,6 +287,22 @@ describe('one process at a time', () => {
     expect(await readdir(directory)).toEqual(['postgres', 'postgres.lock.2']);
     expect(existsSync(owner.socketDirectory)).toBe(false);
   });
+
+  it.skipIf(!hasElsewhere)(
+    'keeps its directory from another container while its event loop stands still',
+    async () => {
+      const directory = await newDirectory();
+      const holder = openInProcess(directory, 'stall', { isElsewhere: true });
+      undo.push(async () => holder.kill());
+      expect(await holder.line()).toBe('open 0');
+      expect(await holder.line()).toBe('stalling');
+      const outcome = open(directory).then(
+        () => 'taken over',
+        (error: unknown) => error,
+      );
+      expect(await outcome).toMatchObject({ problem: 'locked' });
+    },
+  );
 
   it('lets exactly one of several starters in, on a stale lock as on none', async () => {
     const directory = await newDirectory();
@@ -287,7 +373,7 @@ describe('the directory for temporary files', () => {
     const parent = await newDirectory();
     const long = join(parent, 'x'.repeat(105 - Buffer.byteLength(parent)));
     await mkdir(long);
-    const holder = openInProcess(directory, 'hold', long);
+    const holder = openInProcess(directory, 'hold', { temporary: long });
     undo.push(async () => holder.kill());
     expect(await holder.line()).toBe('open 0');
     const owner = await ownerOf(join(directory, 'postgres.lock.1'));
@@ -301,7 +387,7 @@ describe('the directory for temporary files', () => {
   });
 
   it('is named where it is not there', async () => {
-    const holder = openInProcess(await newDirectory(), 'hold', '/none/such');
+    const holder = openInProcess(await newDirectory(), 'hold', { temporary: '/none/such' });
     expect((await holder.ended).stderr).toMatch(
       /directory for temporary files, \/none\/such, cannot be used: ENOENT.*set TMPDIR.*'not-writable'/s,
     );
@@ -311,7 +397,7 @@ describe('the directory for temporary files', () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
     const own = await newDirectory();
-    const holder = openInProcess(directory, 'hold', own);
+    const holder = openInProcess(directory, 'hold', { temporary: own });
     await expect.poll(() => socketDirectories(own), { interval: 5, timeout: 20_000 }).toHaveLength(1);
     for (const name of await socketDirectories(own)) await rm(join(own, name), { recursive: true });
     expect((await holder.ended).stderr).toMatch(

@@ -10,8 +10,8 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
   });
   afterAll(() => database.close());
 
-  const raise = (code: string) =>
-    `DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '${code}'; END $$`;
+  const raise = (code: string, message = 'made by a test') =>
+    `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`;
   /** Fails with this code in the COMMIT of a transaction, which Prisma sends by itself. */
   const failCommit = (code: string) =>
     database.prisma.$transaction(async (transaction) => {
@@ -31,8 +31,9 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
       (error: unknown) => error,
     );
 
-  // 53100 is a full disk, 25006 a server that takes no writes, 57014 a statement that was given up.
-  test.each(['40P01', '40001', '57P01', '53100', '25006', '57014'])(
+  // 53100 is a full disk, 58030 a disk error, 58P02 a file that already exists, 25006 a read-only server, 57014 a
+  // cancelled statement.
+  test.each(['40P01', '40001', '57P01', '53000', '53100', '58030', '58P02', '25006', '57014'])(
     '%s is a reason to try again later, also inside Prisma',
     async (code) => {
       expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
@@ -40,6 +41,18 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
       expect(isDatabaseUnavailable(await errorOf(failCommit(code)))).toBe(true);
     },
   );
+
+  test.each([
+    ['could not create file "base/5/16384": Read-only file system', true],
+    ['could not open file "base/5/16384": Permission denied', true],
+    ['permission denied for table licenses', false],
+  ])('42501 is one if it concerns a file: %s', async (message, expected) => {
+    const failures = [
+      database.pool.query(raise('42501', message)),
+      database.prisma.$executeRawUnsafe(raise('42501', message)),
+    ];
+    for (const failure of failures) expect(isDatabaseUnavailable(await errorOf(failure))).toBe(expected);
+  });
 
   test.each([
     ['40P01', true],

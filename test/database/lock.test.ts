@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { HeldLock, LockLostError } from '../../src/db/embedded/held-lock.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
 import { lifeOf, type Owner, thisProcess } from '../../src/db/embedded/owner.ts';
 
@@ -19,7 +20,7 @@ async function directoryWith(lock?: Owner | string): Promise<string> {
 }
 
 async function take(directory: string): Promise<void> {
-  const lock = await takeLock(directory, '', 1_500);
+  const lock = await takeLock(directory, '', { watchMilliseconds: 1_500, graceMilliseconds: 500 });
   undo.push(lock.release);
 }
 
@@ -32,6 +33,12 @@ describe('the owner of a lock', () => {
   it('is alive while its process runs', () => {
     expect(lifeOf(me)).toBe('alive');
     expect(lifeOf({ ...me, pid: process.ppid, startTime: null })).toBe('alive');
+  });
+
+  it.skipIf(process.platform !== 'linux')('is known under any name of the host', () => {
+    const renamed = { ...me, place: me.place.replace(/^\S+/, 'renamed') };
+    expect(lifeOf(renamed)).toBe('alive');
+    expect(lifeOf({ ...renamed, pid: noPid })).toBe('dead');
   });
 
   it('is dead when no process has its pid', () => {
@@ -92,6 +99,64 @@ describe('a lock', () => {
     const directory = await directoryWith('');
     await take(directory);
     expect(await readdir(directory)).toEqual(['postgres.lock.8']);
+  });
+
+  it('of another container is not used before the grace is over, also after a taker that was killed within it', async () => {
+    const directory = await directoryWith(elsewhere);
+    await writeFile(join(directory, 'postgres.lock-grace'), '');
+    await rm(join(directory, 'postgres.lock.7'));
+    const from = performance.now();
+    await take(directory);
+    expect(performance.now() - from).toBeGreaterThanOrEqual(499);
+    expect(await readdir(directory)).toEqual(['postgres.lock.1']);
+  });
+
+  it('of another container is waited for, with a message for the activity check and one for the grace period', async () => {
+    const directory = await directoryWith({ ...elsewhere, pid: 4711 });
+    const said: string[] = [];
+    const onWait = (message: string) => said.push(message);
+    const lock = await takeLock(directory, '', { watchMilliseconds: 500, graceMilliseconds: 250, onWait });
+    undo.push(lock.release);
+    expect(said).toEqual([
+      expect.stringMatching(/is locked by process 4711 \(another-container\).*watching for 0\.5 s/),
+      expect.stringMatching(/taking it over in 0\.25 s/),
+    ]);
+  });
+
+  it('that another takes over is told to its holder, who has it no more and leaves the other’s alone', async () => {
+    const directory = await directoryWith();
+    const told: Error[] = [];
+    const lock = await takeLock(directory, '', { onLost: (error) => told.push(error) });
+    lock.assertHeld();
+    // What a taker does; it may come by the same number.
+    await rm(join(directory, 'postgres.lock.1'));
+    expect(() => lock.assertHeld()).toThrow(/removed by hand/);
+    await writeFile(join(directory, 'postgres.lock.1'), JSON.stringify(elsewhere));
+    expect(() => lock.assertHeld()).toThrow(LockLostError);
+    await writeFile(join(directory, 'postgres.lock.2'), JSON.stringify(elsewhere));
+    expect(() => lock.assertHeld()).toThrow(/Another process has taken over/);
+    await expect.poll(() => told, { timeout: 20_000 }).toHaveLength(1);
+    await lock.release();
+    expect(await readdir(directory)).toEqual(['postgres.lock.1', 'postgres.lock.2']);
+  });
+
+  it('is looked at anew when either clock says that the latest beat is old', async () => {
+    const directory = await directoryWith();
+    const lock = await takeLock(directory, '');
+    undo.push(lock.release);
+    const { ticket } = lock;
+    const held = new HeldLock(ticket);
+    held.beat();
+    await rm(ticket.path);
+    expect(() => held.assertLease()).not.toThrow();
+    Atomics.sub(ticket.lease, 0, 5_000_000_000n);
+    expect(() => held.assertLease()).toThrow(LockLostError);
+    Atomics.add(ticket.lease, 0, 5_000_000_000n);
+    for (const step of [-5_000n, 3_600_000n]) {
+      Atomics.add(ticket.lease, 1, step);
+      expect(() => held.assertLease()).toThrow(LockLostError);
+      Atomics.sub(ticket.lease, 1, step);
+    }
   });
 
   it('can be taken again once it is released', async () => {

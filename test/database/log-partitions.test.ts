@@ -201,6 +201,7 @@ describe.skipIf(serverUrl === null)('a start while the whole log is read', () =>
     const second = await openDatabase({ kind: 'server', url }, { log });
     undo.push(second.close);
     expect(lines).toEqual([
+      expect.stringMatching(/log partitions wait for other users of the log, for some seconds at most/),
       expect.stringMatching(/The coming weeks' log partitions are made later: others use/),
     ]);
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
-import type pg from 'pg';
+import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
@@ -177,20 +177,74 @@ describe.skipIf(serverUrl === null)('migrate on a server', () => {
     expect(pool && (await history(pool)).length).toBe(migrations.length);
   });
 
-  it('waits for the advisory lock that prisma migrate takes', async () => {
-    const { pool } = await emptyServerDatabase();
-    const holder = await pool.connect();
+  it('waits for the advisory lock that prisma migrate takes, and says who holds it', async () => {
+    const { url, pool } = await emptyServerDatabase();
+    const holder = new pg.Client({ connectionString: url, application_name: 'somebody else' });
+    await holder.connect();
+    undo.push(() => holder.end());
     await holder.query('SELECT pg_advisory_lock(72707369)');
-    const running = migrate(pool, { log, migrations: [first] });
-    const waiting = async () => {
-      const found = await holder.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
-      return found.rowCount;
-    };
-    await expect.poll(waiting).toBe(1);
+    const pid = (await holder.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+    const { lines, output } = heard();
+    const running = migrate(pool, { log: createLogger('warn', output), migrations: [first] });
+    await expect
+      .poll(() => lines.join(''), { timeout: 20_000 })
+      .toMatch(
+        new RegExp(
+          `Waiting for the migration lock.*72707369.*backend ${pid} of .*somebody else.*idle for \\d+ s`,
+        ),
+      );
     expect(await tables(pool)).toEqual([]);
     await holder.query('SELECT pg_advisory_unlock(72707369)');
-    holder.release();
     await running;
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('waits for readers of a table that a migration changes, names them, and does not block other requests', async () => {
+    const { url, pool } = await emptyServerDatabase();
+    await migrate(pool, { log, migrations: [first] });
+    const reader = new pg.Client({ connectionString: url, application_name: 'a backup' });
+    await reader.connect();
+    undo.push(() => reader.end());
+    await reader.query('BEGIN; SELECT * FROM a');
+    const { rows } = await reader.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const changing = { ...second, sql: 'ALTER TABLE a ADD COLUMN more INT;' };
+    const { lines, output } = heard();
+    const running = migrate(pool, { log: createLogger('warn', output), migrations: [first, changing] });
+    await expect
+      .poll(() => lines.join(''), { timeout: 20_000 })
+      .toMatch(new RegExp(`use what the next migration changes: backend ${rows[0]?.pid} of .*a backup`));
+    // Later requests for the table would wait behind the migration for as long as the reader reads.
+    const slowest = await pool.query(`SET statement_timeout = '10s'; SELECT * FROM a`).then(
+      () => 'served',
+      () => 'held up',
+    );
+    expect(slowest).toBe('served');
+    await reader.query('COMMIT');
+    expect(await running).toEqual([changing]);
+    expect((await pool.query('SELECT more FROM a')).rows).toEqual([]);
+  });
+
+  it('ends its wait for that lock where it is told to', async () => {
+    const { pool } = await emptyServerDatabase();
+    const holder = await pool.connect();
+    await holder.query('BEGIN; SELECT pg_advisory_xact_lock(72707369)');
+    const ending = new AbortController();
+    const running = migrate(pool, { log, migrations: [first], signal: ending.signal });
+    ending.abort();
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    holder.release(true);
   });
 });
+
+/** Captures a log's output. */
+function heard(): { readonly lines: string[]; readonly output: Writable } {
+  const lines: string[] = [];
+  const output = new Writable({
+    write: (line, _encoding, done) => {
+      lines.push(String(line));
+      done();
+    },
+  });
+  return { lines, output };
+}

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildIndexes } from '../../src/db/build-indexes.ts';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { listIndexes } from '../../src/db/list-indexes.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
-import { createTestDatabase, databaseKinds, silent } from '../setup/database.ts';
+import { createTestDatabase, databaseKinds, serverUrl, silent } from '../setup/database.ts';
+import { createOddDatabase } from '../setup/odd-database.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -84,3 +85,22 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     expect(await valid(database, searchIndexes)).toEqual([]);
   });
 });
+
+describe.skipIf(serverUrl === null)(
+  'where an administrator keeps extensions in a schema of their own',
+  () => {
+    it('the indexes are built all the same', async () => {
+      const { url } = await createOddDatabase({
+        prepare: `CREATE SCHEMA "Extensions"; GRANT USAGE ON SCHEMA "Extensions" TO PUBLIC;
+        CREATE EXTENSION pg_trgm SCHEMA "Extensions"; CREATE EXTENSION btree_gin SCHEMA "Extensions"`,
+      });
+      const database = await openDatabase({ kind: 'server', url }, { log: silent });
+      try {
+        const built = await buildSearchIndexes(database.pool, silent);
+        expect(built.sort()).toEqual([...searchIndexes].sort());
+      } finally {
+        await database.close();
+      }
+    });
+  },
+);

@@ -44,3 +44,24 @@ describe('a timestamp is read as the driver reads it', () => {
     expect(parseJsonTimestamp(text)).toBe(parseAny(text));
   });
 });
+
+// Answered as null, the end of a license would be read as "never".
+describe.each([
+  ['a timestamp', parseTimestamp],
+  ["JSON's timestamp", parseJsonTimestamp],
+])('%s that cannot be read is refused', (_, parse) => {
+  test.each([
+    '20/11/2026 09:41:07.123 UTC',
+    '20.11.2026 09:41:07.123 UTC',
+    'Fri 20 Nov 09:41:07.123 2026 UTC',
+    'never',
+    '',
+  ])('%s', (text) => {
+    expect(() => parse(text)).toThrow(RangeError);
+  });
+
+  test('a day that no month has', () => {
+    const ofJson = parse === parseJsonTimestamp;
+    expect(() => parse(ofJson ? '2026-13-45T09:41:07+00:00' : '2026-13-45 09:41:07+00')).toThrow(RangeError);
+  });
+});

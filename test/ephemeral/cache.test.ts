@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createMemoryStore } from '../../src/ephemeral/memory.ts';
 import type { ChannelListener, EphemeralStore } from '../../src/ephemeral/store.ts';
@@ -221,16 +221,21 @@ test("an instance's own message does not undo what it loaded since", async () =>
   expect(cache.peek('key')).toBe('new');
 });
 
-test('very many keys are told as everything', async () => {
+test('very many keys are told in several messages, and no other key is forgotten', async () => {
   const one = wire();
   const two = wire();
   const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
   const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
-  await reader.get('a', async () => 'old');
-  await writer.invalidate(Array.from({ length: 10_000 }, (_, index) => `key ${index}`));
-  expect(one.sent.at(-1)?.length).toBeLessThan(200);
-  two.deliver(one.sent.at(-1) ?? '');
-  expect(reader.peek('a')).toBeUndefined();
+  for (const key of ['key 0', 'key 2000', 'other']) await reader.get(key, async () => 'old');
+  await writer.invalidate(Array.from({ length: 2_001 }, (_, index) => `key ${index}`));
+  const messages = one.sent.slice(1);
+  expect(messages).toHaveLength(3);
+  for (const message of messages) two.deliver(message);
+  expect(['key 0', 'key 2000', 'other'].map((key) => reader.peek(key))).toEqual([
+    undefined,
+    undefined,
+    'old',
+  ]);
 });
 
 test('a message that cannot be read is taken for everything', async () => {
@@ -296,20 +301,70 @@ test('while it may not serve, everybody loads, and nothing is kept or joined; th
   expect(cache.peek('other')).toBeUndefined();
 });
 
-test('the keys of which something holds are forgotten, those that are being loaded too', async () => {
-  const cache = localCache();
-  for (const key of ['a/1', 'a/2', 'b/1']) await cache.get(key, async () => key);
-  const { promise, resolve } = deferred<string>();
-  const loading = cache.get('a/3', () => promise);
-  cache.forgetWhere((key) => key.startsWith('a/'));
-  resolve('outdated');
-  expect(await loading).toBe('outdated');
-  expect(['a/1', 'a/2', 'a/3', 'b/1'].map((key) => cache.peek(key))).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    'b/1',
-  ]);
+describe('a group', () => {
+  const grouped = (store: EphemeralStore = createMemoryStore(), maxEntries = 10) =>
+    createCache<string>({ name: 'words', maxEntries, store, groupOf: (_key, value) => value.slice(0, 1) });
+
+  test('is forgotten alone', async () => {
+    const cache = grouped();
+    for (const value of ['a1', 'a2', 'b1']) await cache.get(value, async () => value);
+    cache.forgetGroups(['a', 'unheard of']);
+    expect(['a1', 'a2', 'b1'].map((key) => cache.peek(key))).toEqual([undefined, undefined, 'b1']);
+  });
+
+  test('takes a load with it that began before, and leaves those that end in another', async () => {
+    const cache = grouped();
+    const [one, other] = [deferred<string>(), deferred<string>()];
+    const loading = [cache.get('one', () => one.promise), cache.get('other', () => other.promise)];
+    cache.forgetGroups(['a']);
+    one.resolve('a old');
+    other.resolve('b');
+    expect(await Promise.all(loading)).toEqual(['a old', 'b']);
+    expect(['one', 'other'].map((key) => cache.peek(key))).toEqual([undefined, 'b']);
+  });
+
+  test('is looked at anew by who asks after it was forgotten, whatever load is under way', async () => {
+    const cache = grouped();
+    const [old, current] = [deferred<string>(), deferred<string>()];
+    const early = cache.get('key', () => old.promise);
+    cache.forgetGroups(['a']);
+    const late = cache.get('key', () => current.promise);
+    current.resolve('a new');
+    expect(await late).toBe('a new');
+    old.resolve('b old');
+    expect(await early).toBe('b old');
+    expect(cache.peek('key')).toBe('a new');
+  });
+
+  test('follows an entry that changes, is dropped or forgotten', async () => {
+    const cache = grouped(createMemoryStore(), 2);
+    await cache.get('key', async () => 'a');
+    cache.forget(['key']);
+    await cache.get('key', async () => 'b');
+    cache.forgetGroups(['a']);
+    expect(cache.peek('key')).toBe('b');
+    for (const key of ['one', 'two']) await cache.get(key, async () => 'a');
+    expect(cache.peek('key')).toBeUndefined();
+    cache.clear();
+    await cache.get('one', async () => 'b');
+    cache.forgetGroups(['a']);
+    expect(cache.peek('one')).toBe('b');
+    cache.forgetGroups(['b']);
+    expect(cache.peek('one')).toBeUndefined();
+  });
+
+  test('that another instance invalidates is forgotten; a version that knows no groups forgets everything', async () => {
+    const [one, two] = [wire(), wire()];
+    const writer = grouped(one.store);
+    const reader = grouped(two.store);
+    for (const value of ['a1', 'b1']) await reader.get(value, async () => value);
+    await writer.invalidateGroups(['a']);
+    const message = one.sent.at(-1) ?? '';
+    two.deliver(message);
+    expect(['a1', 'b1'].map((key) => reader.peek(key))).toEqual([undefined, 'b1']);
+    // Such a version takes what has no keys for unreadable.
+    expect(JSON.parse(message)).not.toHaveProperty('keys');
+  });
 });
 
 test('what weighs too much together makes the least recently used go', async () => {

@@ -2,21 +2,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { heartbeatMilliseconds } from '../../src/ephemeral/redis-connection.ts';
 import { createReplayGuard, replayMemorySeconds } from '../../src/ephemeral/replay-guard.ts';
 import { type EphemeralStore, StoreUnavailableError } from '../../src/ephemeral/store.ts';
 import { type Relay, startRelay } from '../setup/relay.ts';
 import { freePort, hasRedisServer, OwnRedis, redisInstances, redisUrl } from './support.ts';
 
+const keyPrefix = 'test:';
 const patient = { timeout: 20_000, interval: 20 };
 
 describe('a Redis that cannot be used at start', () => {
   test('is named by host and port, without the credentials', async () => {
     const port = await freePort();
-    const opening = createRedisStore({ url: `redis://somebody:pa55word@127.0.0.1:${port}/3` });
+    const opening = createRedisStore({ url: `redis://somebody:pa55word@127.0.0.1:${port}/3`, keyPrefix });
     await expect(opening).rejects.toThrow(StoreUnavailableError);
     const error: unknown = await opening.catch((reason: unknown) => reason);
     expect(String(error)).toContain(`127.0.0.1:${port}`);
@@ -26,16 +29,35 @@ describe('a Redis that cannot be used at start', () => {
 
   test('is refused within seconds when it accepts the connection and never answers', async () => {
     const url = await listen(createServer(() => {}));
-    await expect(createRedisStore({ url })).rejects.toThrow(/no answer in time|connection lost/);
+    await expect(createRedisStore({ url, keyPrefix })).rejects.toThrow(/no answer in time|connection lost/);
+  });
+
+  test('is named in the error if it falls silent before it has identified itself', async () => {
+    const answer = (socket: Socket, asked: string): void => {
+      for (const command of asked.split(/\*\d+\r\n/).slice(1)) {
+        if (/cluster/i.test(command)) socket.removeAllListeners('data');
+        if (socket.listenerCount('data') === 0) return;
+        socket.write(/\r\ninfo/i.test(command) ? '$9\r\nloading:0\r\n' : '+OK\r\n');
+      }
+    };
+    const url = await listen(
+      createServer((socket) => socket.on('data', (data) => answer(socket, String(data)))),
+    );
+    const opening = createRedisStore({ url, keyPrefix });
+    await expect(opening).rejects.toThrow(StoreUnavailableError);
+    await expect(opening).rejects.toThrow(
+      /127\.0\.0\.1:\d+ did not answer: (no answer in time|connection lost)/,
+    );
   });
 
   test.skipIf(!hasRedisServer)(
     'is refused when it wants another password, and the error holds none',
     async () => {
       const redis = await OwnRedis.start('--requirepass', 'right');
-      const error: unknown = await createRedisStore({ url: redis.url.replace('//', '//:pa55word@') }).catch(
-        (reason: unknown) => reason,
-      );
+      const error: unknown = await createRedisStore({
+        url: redis.url.replace('//', '//:pa55word@'),
+        keyPrefix,
+      }).catch((reason: unknown) => reason);
       expect(String(error)).toMatch(/cannot be used: (WRONGPASS|NOAUTH)/);
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('pa55word');
     },
@@ -46,7 +68,7 @@ describe.skipIf(!hasRedisServer)(
   'a Redis that does not have what REDIS_URL names is refused at start',
   () => {
     const messageOf = async (url: string) => {
-      const error: unknown = await createRedisStore({ url }).then(
+      const error: unknown = await createRedisStore({ url, keyPrefix }).then(
         (store) => store.close(),
         (reason: unknown) => reason,
       );
@@ -71,6 +93,37 @@ describe.skipIf(!hasRedisServer)(
         );
       },
     );
+
+    test('for a part of a cluster, which would refuse most requests', async () => {
+      const redis = await OwnRedis.start(...clusterOptions());
+      const shown = await messageOf(redis.url);
+      expect(shown).toContain(`127.0.0.1:${redis.port} is a part of a Redis Cluster`);
+      expect(shown).toContain('REDIS_URL');
+    });
+
+    test('for a part of a cluster that may not be asked what it is', async () => {
+      const redis = await OwnRedis.start(
+        ...clusterOptions(),
+        ...'--user default on nopass ~* &* +@all -info'.split(' '),
+      );
+      const warnings = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+      onTestFinished(() => warnings.mockRestore());
+      expect(await messageOf(redis.url)).toContain('is a part of a Redis Cluster');
+    });
+
+    test('but accepts a cluster of one master, which stores every key', async () => {
+      const redis = await OwnRedis.start(...clusterOptions());
+      const client = new Redis(redis.url);
+      onTestFinished(() => client.disconnect());
+      await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+      await vi.waitFor(
+        async () => expect(await client.cluster('INFO')).toContain('cluster_state:ok'),
+        patient,
+      );
+      const store = await open(redis.url);
+      for (const nonce of ['a', 'b', 'c']) expect(await store.addOnce(nonce, 60)).toBe(true);
+      expect(await store.addOnce('b', 60)).toBe(false);
+    });
 
     test('and the right credentials and database are taken', async () => {
       const redis = await OwnRedis.start('--requirepass', 'pa55word');
@@ -199,6 +252,69 @@ describe.skipIf(!hasRedisServer)('a Redis that was started again from an older d
     expect(store.epoch).toBe(before);
   });
 });
+
+describe.skipIf(!hasRedisServer)(
+  'a Redis that was made a replica, and promoted again without a restart',
+  () => {
+    const key = 'a nonce that the other one has not';
+
+    test('has an epoch that is new, and the same on every instance', async () => {
+      const redis = await OwnRedis.start();
+      const stores = [await open(redis.url), await open(redis.url)] as const;
+      const older = await OwnRedis.copyOf(redis);
+      await older.promote();
+      const before = await steadyEpoch(stores[0]);
+      expect(await stores[0].addOnce(key, 60)).toBe(true);
+      await redis.replicate(older);
+      await redis.promote();
+      for (const store of stores) {
+        await vi.waitFor(() => {
+          expect(store.isAvailable()).toBe(true);
+          expect(store.epoch).not.toBe(before);
+        }, patient);
+      }
+      expect(await stores[0].addOnce(key, 60), 'the other one has never had it').toBe(true);
+      const after = await steadyEpoch(stores[0]);
+      expect(stores[1].epoch).toBe(after);
+      expect((await open(redis.url)).epoch, 'and stays while its data is not replaced').toBe(after);
+    });
+
+    test('is not used under the old epoch once it was seen as a replica', async () => {
+      const redis = await OwnRedis.start();
+      const store = await open(redis.url);
+      const older = await OwnRedis.copyOf(redis);
+      await older.promote();
+      const before = await steadyEpoch(store);
+      await redis.replicate(older);
+      await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+      await redis.promote();
+      // Asked without a pause: the first answer already comes under the new epoch.
+      for (;;) {
+        if ((await store.addOnce(crypto.randomUUID(), 60).catch(() => null)) !== null) break;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      expect(store.epoch).not.toBe(before);
+    });
+
+    test('stands for a failover: a replica that takes over remembers on, under another epoch', async () => {
+      const redis = await OwnRedis.start();
+      const replica = await OwnRedis.copyOf(redis);
+      const gate = await relayTo(redis);
+      const store = await open(gate.url);
+      const before = await steadyEpoch(store);
+      await redis.kill();
+      await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
+      await replica.promote();
+      gate.aim(replica.url);
+      await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
+      expect(store.epoch).not.toBe(before);
+      const after = await steadyEpoch(store);
+      expect(await store.addOnce(key, 60)).toBe(true);
+      expect(await store.addOnce(key, 60)).toBe(false);
+      expect(store.epoch, 'and is forgotten no more').toBe(after);
+    });
+  },
+);
 
 describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
   test('the replay guard refuses, and admits again after it came back', async () => {
@@ -355,6 +471,8 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
   });
 });
 
+const clusterOptions = (): string[] => ['--cluster-enabled', 'yes', '--dir', temporaryDirectory()];
+
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-redis-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -362,9 +480,18 @@ function temporaryDirectory(): string {
 }
 
 async function open(url: string): Promise<EphemeralStore> {
-  const store = await createRedisStore({ url });
+  const store = await createRedisStore({ url, keyPrefix });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** What it is when it was the same for three looks of the store: a first replica changes what a Redis says it is. */
+async function steadyEpoch(store: EphemeralStore): Promise<string> {
+  for (;;) {
+    const { epoch } = store;
+    await sleep(3 * heartbeatMilliseconds);
+    if (store.epoch === epoch && store.isAvailable()) return epoch;
+  }
 }
 
 /** Stands before a Redis, so that one of its clients can lose it. */

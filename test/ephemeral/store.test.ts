@@ -80,6 +80,58 @@ function contract(openTwo: OpenTwo): void {
     expect(await store.consume(one, 'a')).toMatchObject({ allowed: false });
   });
 
+  test('several points are taken all or none, and what is refused is not counted', async () => {
+    const stores = await openTwo();
+    const rows = { name: 'licenseRows', points: 100 } as const;
+    expect(await stores[0].consume(rows, 'a', 60)).toMatchObject({ allowed: true, remaining: 40 });
+    expect(await stores[1].consume(rows, 'a', 41)).toMatchObject({ allowed: false, remaining: 40 });
+    expect(await stores[0].consume(rows, 'a', 40)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await stores[0].consume(rows, 'b', 100)).toMatchObject({ allowed: true, remaining: 0 });
+    const parallel = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].consume(rows, 'c', 30)),
+    );
+    expect(parallel.filter(({ allowed }) => allowed)).toHaveLength(3);
+  });
+
+  test('the networks around an IPv6 client have four and sixteen times its points', async () => {
+    const stores = await openTwo();
+    const few = { name: 'auth', points: 5 } as const;
+    const ask = (network: string, times: number) =>
+      Promise.all(
+        Array.from({ length: times }, (_, index) => stores[index % 2 === 0 ? 0 : 1].consume(few, network)),
+      );
+    const allowedOf = async (asked: ReturnType<typeof ask>) =>
+      (await asked).filter(({ allowed }) => allowed).length;
+    const client = (network: number, subnet: number) =>
+      `2001:db8:7:${((network << 8) | subnet).toString(16)}::/64`;
+
+    // One /64 that floods is refused by its own bucket, and uses up nothing of its neighbours'.
+    expect(await allowedOf(ask(client(1, 0), 200))).toBe(5);
+    expect(await stores[0].consume(few, client(1, 0))).toMatchObject({ allowed: false, limit: 5 });
+    // Ten of one /56 have twenty points together, and what is refused to them uses up nothing of the /48.
+    const one = Array.from({ length: 10 }, (_, subnet) => allowedOf(ask(client(2, subnet), 30)));
+    expect((await Promise.all(one)).reduce((sum, allowed) => sum + allowed)).toBe(20);
+    expect(await stores[1].peek(few, client(2, 99))).toMatchObject({
+      allowed: false,
+      limit: 20,
+      remaining: 0,
+    });
+    expect(await stores[0].consume(few, client(2, 99))).toMatchObject({
+      allowed: false,
+      limit: 20,
+      remaining: 0,
+    });
+    // Others of the /48: 80 in all, of which 25 are taken.
+    const many = Array.from({ length: 20 }, (_, network) => allowedOf(ask(client(16 + network, 0), 5)));
+    expect((await Promise.all(many)).reduce((sum, allowed) => sum + allowed)).toBe(55);
+    expect(await stores[1].consume(few, client(200, 1))).toMatchObject({ allowed: false, limit: 80 });
+    expect(await stores[1].consume(few, '2001:db8:8:1::/64')).toMatchObject({
+      allowed: true,
+      limit: 5,
+      remaining: 4,
+    });
+  });
+
   test('a window is not prolonged by the requests in it', async () => {
     const [store] = await openTwo();
     const first = await store.consume(limit, 'client');

@@ -93,6 +93,48 @@ export class OwnRedis {
     );
   }
 
+  /** Another one with the data of this moment, as its replica. */
+  static async copyOf(redis: OwnRedis): Promise<OwnRedis> {
+    const copy = await OwnRedis.start();
+    await copy.replicate(redis);
+    return copy;
+  }
+
+  /** Makes it a replica, and waits until it has lost its data for those of the other. */
+  async replicate(master: OwnRedis): Promise<void> {
+    await master.#ask(async (client) => {
+      await client.config('SET', 'repl-diskless-sync', 'yes');
+      await client.config('SET', 'repl-diskless-sync-delay', '0');
+    });
+    await this.#ask(async (client) => {
+      // From memory to memory: a file would be loaded by the next server that starts in its folder.
+      await client.config('SET', 'repl-diskless-load', 'swapdb');
+      await client.replicaof('127.0.0.1', master.port);
+      await vi.waitFor(
+        async () => {
+          if (!(await client.info('replication')).includes('master_link_status:up'))
+            throw new Error('not yet');
+        },
+        { timeout: 20_000, interval: 5 },
+      );
+    });
+  }
+
+  /** Makes a replica its own master, with the data that it has. */
+  async promote(): Promise<void> {
+    await this.#ask((client) => client.replicaof('NO', 'ONE'));
+  }
+
+  async #ask(question: (client: Redis) => Promise<unknown>): Promise<void> {
+    // A server that loads the data of its master answers nothing else.
+    const client = new Redis(this.url, { enableReadyCheck: false });
+    try {
+      await question(client);
+    } finally {
+      client.disconnect();
+    }
+  }
+
   /** Holds the process still: connections stay open and nothing answers. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');

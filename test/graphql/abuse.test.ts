@@ -59,7 +59,8 @@ describe('the length of a document', () => {
   test('does not count comments, nor values in variables', async () => {
     const commented = await askFirst(`${operations(400)} # ${'word '.repeat(5000)}`);
     expect(commented.data).toEqual({ __typename: 'Query' });
-    await expectServed('{ me { id } }', { unused: 'word '.repeat(5000) });
+    const query = 'query ($id: ID!) { application(id: $id) { id } }';
+    expect((await ask(query, { id: 'word '.repeat(5000) })).codes).not.toContain('QUERY_TOO_LARGE');
   });
 
   test('is less when it repeats the same fields, which validation would compare each with each', async () => {
@@ -249,13 +250,21 @@ describe('the complexity of an operation', () => {
     await over(doubling);
   });
 
-  test('counts each text of an application', async () => {
+  test('counts a note for as much as it is long: two hundred of them asked for forty times are 50 MB', async () => {
+    const { id } = application;
+    const query = (times: number) =>
+      `query ($id: ID!) { application(id: $id) { ${rows('licenses(first: 200)', aliases(times, 'note'))} } }`;
+    await expectServed(query(12), { id });
+    await over(query(13), { id });
+  });
+
+  test('counts each text of an application for as much as it is long', async () => {
     const { id } = application;
     const query = (first: number) =>
       `query ($id: ID!) { application(id: $id) { ${rows(`licenses(first: ${first})`, aliases(4, 'application { responseMessages { key text } }'))} } }`;
-    // 4 x (1 + 1 + 15 x 2) for each of the licenses.
-    await expectServed(query(156), { id });
-    await over(query(157), { id });
+    // 4 x (1 + 1 + 15 x (1 + 4)) for each of the licenses.
+    await expectServed(query(64), { id });
+    await over(query(65), { id });
   });
 
   test('lets one batch of the largest be read whole, and not two', async () => {

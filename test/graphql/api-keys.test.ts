@@ -91,7 +91,7 @@ describe('an API key', () => {
       ...one,
       last_used_at: lastUsedAt,
     }));
-    expect(rest.body).toEqual({ success: true, keys: listed });
+    expect(rest.body).toEqual({ success: true, keys: listed, nextCursor: null });
   });
 });
 

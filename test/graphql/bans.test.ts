@@ -73,7 +73,7 @@ describe('bans', () => {
       ...ban,
       sourceLicenseId: sourceLicense?.id,
     }));
-    expect(rest.body).toEqual({ success: true, bans: listed });
+    expect(rest.body).toEqual({ success: true, bans: listed, nextCursor: null });
     expect(listed[0]?.sourceLicenseId).toBe(id);
   });
 

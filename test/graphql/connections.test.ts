@@ -344,7 +344,6 @@ describe('statements', () => {
     for (const [first, inner] of [
       [5, 5],
       [5, 5],
-      // From its third use on, a document is answered by a plan.
       [5, 5],
       [50, 1],
       [50, 5],
@@ -356,7 +355,9 @@ describe('statements', () => {
       expect(JSON.stringify(answer.data).match(/"totalCount":6/g)).toHaveLength(first + first * inner);
       counts.push(log.take().length);
     }
-    expect(new Set(counts.slice(2)).size, counts.join()).toBe(1);
+    // A document that is used again may be answered by a plan, in fewer; never in more.
+    expect(Math.max(...counts), counts.join()).toBe(counts[0]);
+    expect(counts[0]).toBeLessThan(12);
   });
 
   test('read no more licenses than were asked for, and none for a count', async () => {

@@ -117,7 +117,7 @@ export function pathsFrom(type: GraphQLObjectType, hops: number): string[] {
 }
 
 /** How many rows of each list to ask for, by how many lists lie in one another: the limit of complexity holds. */
-const placesOf = [50, 50, 15, 7];
+const placesOf = [50, 50, 12, 5];
 
 /** An operation of one root field, with all of its arguments as variables. */
 export function operationOf(

@@ -160,11 +160,6 @@ const good: readonly (readonly [name: string, query: string, variables?: Variabl
     ({ ids }) => ({ id: ids.application, first: null, filter: null, hwid: null }),
   ],
   [
-    'variables that it does not declare',
-    'query ($id: ID!) { application(id: $id) { name } }',
-    ({ ids }) => ({ id: ids.application, other: 5, constructor: 6 }),
-  ],
-  [
     'variables with names of members of objects',
     'query ($constructor: ID!, $toString: Int) { application(id: $constructor) { licenses(first: $toString) { totalCount } } }',
     ({ ids }) => ({ constructor: ids.application }),

@@ -123,11 +123,10 @@ function askRest(client: ApiClient, { rest }: Pair, ids: Ids, body: Members | un
 function askGraphql(client: GraphqlClient, pair: Pair, ids: Ids, body: Members | undefined) {
   const { graphql, document, spell = (members: Members) => members } = pair;
   const members = { ...pair.ids?.(ids), ...spell(body ?? {}) };
-  const isInput = graphql.startsWith('Mutation.');
-  return client.ask(
-    document ?? operationOf(graphql, (type) => bushOf(type, 1)),
-    isInput ? { input: members } : members,
-  );
+  const text = document ?? operationOf(graphql, (type) => bushOf(type, 1));
+  // A mutation without an input declares none.
+  const isInput = graphql.startsWith('Mutation.') && text.includes('$input');
+  return client.ask(text, isInput ? { input: members } : members);
 }
 
 /** Every id of something that an answer lists, in order. */

@@ -36,15 +36,16 @@ describe('on the running service', () => {
   test('every list can be asked in pages of 200, which is the most', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const { id: applicationId } = await createApplication();
-    const of = { applicationId, first: 200 };
+    const mine = { first: 200 };
+    const of = { ...mine, applicationId };
     const lists = [
-      latchkey.paginate(management.ApplicationsDocument, of, (data) => data.me.applications),
+      latchkey.paginate(management.ApplicationsDocument, mine, (data) => data.me.applications),
       latchkey.paginate(management.LicensesDocument, of, (data) => data.application.licenses),
       latchkey.paginate(management.EndUsersDocument, of, (data) => data.application.users),
       latchkey.paginate(management.BansDocument, of, (data) => data.application.bans),
       latchkey.paginate(management.SecurityLogDocument, of, (data) => data.application.securityLog),
-      latchkey.paginate(management.AccountSecurityLogDocument, of, (data) => data.me.account.securityLog),
-      latchkey.paginate(management.ApiKeysDocument, of, (data) => data.me.account.apiKeys),
+      latchkey.paginate(management.AccountSecurityLogDocument, mine, (data) => data.me.account.securityLog),
+      latchkey.paginate(management.ApiKeysDocument, mine, (data) => data.me.account.apiKeys),
     ];
     for (const list of lists) expect(await countOf(list.pages())).toBe(1);
     const paged = definitions.filter(

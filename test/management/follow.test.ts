@@ -136,6 +136,18 @@ test('what a server sends twice is delivered once, and a late entry is not taken
   expect(askedAfter(server)).toEqual([undefined, idOf(3), idOf(4)]);
 });
 
+test('it resumes after the last entry even if ids restart at a lower value because the clock was set back', async ({
+  server,
+}) => {
+  const future = '019c2c6e-7d1a-7c3f-9d55-000000000009';
+  server.answer(
+    ended(next({ data: { securityLog: { id: future, code: 'OK' } } }) + entries(1, 2)),
+    open(entries(3)),
+  );
+  expect(await take(server, 4)).toEqual([9, 1, 2, 3]);
+  expect(askedAfter(server)).toEqual([undefined, idOf(2)]);
+});
+
 test("it begins after the caller's id", async ({ server }) => {
   server.answer(hangUp, open(entries(8)));
   expect(await take(server, 1, {}, idOf(7))).toEqual([8]);

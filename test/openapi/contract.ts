@@ -3,9 +3,15 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
 
-const schemaHolder = z.object({ content: z.record(z.string(), z.looseObject({})).optional() });
+const schemaHolder = z.object({
+  description: z.string().optional(),
+  content: z.record(z.string(), z.looseObject({})).optional(),
+});
 const operation = z.object({
   operationId: z.string(),
+  description: z.string().optional(),
+  parameters: z.array(z.unknown()).default([]),
+  security: z.array(z.unknown()).optional(),
   requestBody: schemaHolder.optional(),
   responses: z.record(z.string(), z.looseObject({ $ref: z.string().optional() })),
 });

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startServiceProcess } from '../setup/process.ts';
+import { root, startServiceProcess } from '../setup/process.ts';
 
 /** What an operator is told when the service cannot start: one sentence with what to do, and no stack. */
 
@@ -14,3 +17,67 @@ test.each([
   expect(said).toMatch(code);
   expect(said).not.toMatch(/\n\s+at /);
 });
+
+/** Runs a command that starts the service, until it has written that it listens; answers how to go on. */
+async function startBy(command: string, ...args: string[]) {
+  const child = spawn(command, args, {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TERM: 'xterm-256color',
+      PORT: '0',
+      DATA_DIR: 'memory:',
+      LOG_LEVL: 'debug',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  // The service has ended when nothing has its output open any more.
+  const silent = once(child.stdout, 'close');
+  const listens = new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      if (output.includes('Listening on')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`It ended:\n${output}`)));
+  });
+  await listens;
+  return { child, silent, output: () => output };
+}
+
+test('npm start passes SIGTERM on, and leaves no server running', async () => {
+  const { child, silent, output } = await startBy('npm', 'start');
+  child.kill('SIGTERM');
+  await silent;
+  expect(output()).toContain('"signal":"SIGTERM"');
+});
+
+test('a variable that is misspelt is named when the service starts', async () => {
+  const { child, silent, output } = await startBy(process.execPath, 'dist/main.js');
+  child.kill('SIGTERM');
+  await silent;
+  expect(output()).toContain('LOG_LEVL is not a variable of Latchkey: is LOG_LEVEL meant?');
+});
+
+/** Gives a command a terminal (util-linux). */
+const script = '/usr/bin/script';
+
+test.skipIf(!existsSync(script))(
+  'on a terminal the log is read by a person, elsewhere by a program',
+  async () => {
+    const onTerminal = await startBy(script, '-qec', `${process.execPath} dist/main.js`, '/dev/null');
+    onTerminal.child.kill('SIGTERM');
+    await onTerminal.silent;
+    expect(onTerminal.output()).toMatch(/INFO.*Listening on http/);
+    expect(onTerminal.output()).toMatch(/Open http:\S+ in a browser/);
+    expect(onTerminal.output()).not.toContain('{"level"');
+
+    const elsewhere = await startBy(process.execPath, 'dist/main.js');
+    elsewhere.child.kill('SIGTERM');
+    await elsewhere.silent;
+    for (const line of elsewhere.output().trim().split('\n'))
+      expect(() => JSON.parse(line), line).not.toThrow();
+    expect(elsewhere.output()).not.toContain('in a browser');
+  },
+);

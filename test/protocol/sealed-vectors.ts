@@ -6,6 +6,14 @@ const why = z.string();
 const envelope = z.object({ ivB64: z.string(), ciphertextB64: z.string(), tagB64: z.string() });
 const signature = z.object({ publicKeyHex: hex, messageHex: hex, signatureHex: hex });
 
+const sealedAnswer = envelope.extend({ signatureB64: z.string() });
+const requests = z.array(
+  z.object({ why, request: z.unknown(), expect: z.string(), nonceUsed: z.boolean().default(false) }),
+);
+const answers = z.array(
+  z.object({ why, answer: z.unknown(), expect: z.string(), innerAnswer: z.string().optional() }),
+);
+
 const schema = z.object({
   base64: z.object({
     accept: z.array(z.object({ text: z.string(), hex })),
@@ -38,14 +46,26 @@ const schema = z.object({
       innerRequest: z.string(),
       request: envelope,
       innerAnswer: z.string(),
-      answer: envelope.extend({ signatureB64: z.string() }),
+      answer: sealedAnswer,
     }),
   }),
   handshakes: z.array(z.object({ why, answer: z.unknown(), expect: z.string() })),
-  requests: z.array(
-    z.object({ why, request: z.unknown(), expect: z.string(), nonceUsed: z.boolean().default(false) }),
-  ),
-  answers: z.array(z.object({ why, answer: z.unknown(), expect: z.string() })),
+  requests,
+  answers,
+  clientAuth: z
+    .array(
+      z.object({
+        verb: z.enum(['register', 'login', 'upgrade']),
+        path: z.string(),
+        innerRequest: z.string(),
+        request: envelope,
+        innerAnswer: z.string(),
+        answer: sealedAnswer,
+        requests,
+        answers,
+      }),
+    )
+    .length(3),
 });
 
 export const sealedVectorsFile = new URL('../vectors/sealed-v1.json', import.meta.url);

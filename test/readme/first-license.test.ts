@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { root, startServiceProcess } from '../setup/process.ts';
+import { startLocalRegistry } from '../setup/registry.ts';
 
 interface Step {
   readonly command: string;
@@ -23,6 +24,7 @@ const normalize = (text: string): string =>
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>')
     .replaceAll(/[A-Za-z0-9+/]{43}=/g, '<public key>')
+    .replaceAll(/-\d+\.\d+\.\d+\.tgz \(\d+ kB\)/g, '-<version>.tgz (<size>)')
     .replaceAll(/service_live_[\w-]+/g, '<API key>')
     .replaceAll(/[2-9A-HJ-NP-Z]{5}(-[2-9A-HJ-NP-Z]{5}){4}/g, '<license key>')
     .replaceAll(/\b[2-9A-HJ-NP-Z]{5}-(?=[" ])/g, '<prefix>')
@@ -39,21 +41,27 @@ done
 
 test("the README's commands, run as they stand in one terminal, answer what the README shows", async () => {
   const steps = readSteps();
-  expect(steps.length).toBe(8);
+  expect(steps.length).toBe(9);
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });
-  // Below the package, so that 'latchkey/client' is found as it is in the reader's folder.
+  // Packages come from here and not from the network.
+  const registry = await startLocalRegistry();
+  // Below the repository, so that npm finds its scripts, with dist where the reader's folder has it.
   const folder = mkdtempSync(join(root, 'dist/readme-'));
+  symlinkSync(join(root, 'dist'), join(folder, 'dist'));
   const script = steps
-    .map(({ command }) => (command.includes('node program.mjs') ? command + untilLogged : command))
+    .map(({ command }) => (command.includes('node photo-lab/program.mjs') ? command + untilLogged : command))
     .join(`printf '%s\\n' '${nextStep}'\n`)
     .replaceAll('http://127.0.0.1:4000', service.url)
     // What is watched has happened before. A busy machine takes longer to tell it, and there is no more to tell.
     .replaceAll('--max-time 5', '--max-time 15');
   try {
-    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
+    const env = { ...process.env, ...registry.env };
+    const options = { cwd: folder, env };
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], options);
     expect(stdout.split(nextStep).map(normalize)).toEqual(steps.map(({ output }) => normalize(output)));
   } finally {
     rmSync(folder, { recursive: true });
+    await registry.close();
     await service.stop();
   }
-}, 120_000);
+}, 300_000);

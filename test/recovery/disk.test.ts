@@ -71,6 +71,9 @@ test.skipIf(!canMount).each(installationKinds)(
     expect(hasEnded || refused === 3, 'the disk was full').toBe(true);
     // An embedded database that cannot write its log has to end, and its service with it.
     if (!hasEnded) await validateBound();
+    const isReady = async (url: string) => (await fetch(`${url}/health/ready`)).status === 200;
+    // A server's full disk is its operator's to watch.
+    if (!hasEnded && kind === 'embedded') expect(await isReady(service.url)).toBe(false);
     await vi.waitFor(
       () => expect(service?.output()).toMatch(/No space left on device|disk full|PostgreSQL is away/),
       patient,
@@ -81,6 +84,7 @@ test.skipIf(!canMount).each(installationKinds)(
     if (hasEnded) service = await startServiceProcess(installation.env);
     const { url } = service;
     await vi.waitFor(async () => expect(await mint(url)).toBe(201), patient);
+    await vi.waitFor(async () => expect(await isReady(url)).toBe(true), patient);
     const afterwards = await openSession({ baseUrl: url, clock: systemClock }, application);
     const sample = acknowledged.filter((_, place) => place % 100 === 0 || place > acknowledged.length - 20);
     for (const licenseKey of sample) {
@@ -129,4 +133,5 @@ test.skipIf(!canMount)(
     expect(await readdir(disk.path)).toEqual(before);
     tally({ faults: 1 });
   },
+  slow,
 );

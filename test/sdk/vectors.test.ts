@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { validateResult } from '../../src/protocol/messages.ts';
+import type { z } from 'zod';
+import {
+  clientAuthResult,
+  type InnerHead,
+  innerLoginRequest,
+  innerRegisterRequest,
+  innerUpgradeRequest,
+  innerValidateRequest,
+  validateResult,
+} from '../../src/protocol/messages.ts';
 import { openSession } from '../../src/sdk/handshake.ts';
 import { createPostJson } from '../../src/sdk/http.ts';
 import { parseOptions } from '../../src/sdk/options.ts';
@@ -25,37 +34,69 @@ describe('a handshake whose answer is', () => {
   });
 });
 
+/** What a client that sent this nonce makes of an answer. */
+function judgeAnswer<Result extends { success: boolean }>(
+  answer: unknown,
+  nonce: string,
+  result: z.ZodType<Result>,
+): string {
+  const session = {
+    kind: 'session',
+    sessionId: exchange.sessionId,
+    key: exchange.sessionKeyHex,
+    openedAt: exchange.now * 1000,
+  } as const;
+  const outcome = openSealedAnswer(answer, { session, nonce, result, settings });
+  if (outcome.kind === 'failure') return outcome.reason;
+  return outcome.inner.success ? 'valid' : 'refused';
+}
+
+/** What a server that knows the session makes of a request. */
+function judgeSealed(
+  request: unknown,
+  usedNonce: string | null,
+  schema: z.ZodType<InnerHead> = innerValidateRequest,
+): string {
+  const context = {
+    keyOf: (sessionId: string) => (sessionId === exchange.sessionId ? exchange.sessionKeyHex : undefined),
+    now: exchange.now,
+    useNonce: (_session: string, nonce: string) => nonce !== usedNonce,
+  };
+  const judgement = judgeRequest(request, context, schema);
+  switch (judgement.kind) {
+    case 'accepted':
+      return 'accept';
+    case 'malformed':
+      return 'sealed VALIDATION_FAILED';
+    case 'plaintext':
+      return judgement.code;
+  }
+}
+
 describe('a sealed answer that is', () => {
   it.each(sealedVectors.answers)('$why: $expect', ({ answer, expect: expected }) => {
-    const session = {
-      kind: 'session',
-      sessionId: exchange.sessionId,
-      key: exchange.sessionKeyHex,
-      openedAt: exchange.now * 1000,
-    } as const;
-    const outcome = openSealedAnswer(answer, {
-      session,
-      nonce: sentNonce,
-      result: validateResult,
-      settings,
-    });
-    const verdict = outcome.kind === 'answer' && (outcome.inner.success ? 'valid' : 'refused');
-    expect(outcome.kind === 'answer' ? verdict : outcome.reason).toBe(expected);
+    expect(judgeAnswer(answer, sentNonce, validateResult)).toBe(expected);
   });
 });
 
 describe('a request that is', () => {
   it.each(sealedVectors.requests)('$why: $expect', ({ request, expect: expected, nonceUsed }) => {
-    const judgement = judgeRequest(request, {
-      keyOf: (sessionId) => (sessionId === exchange.sessionId ? exchange.sessionKeyHex : undefined),
-      now: exchange.now,
-      useNonce: (_session, nonce) => !(nonceUsed && nonce === sentNonce),
-    });
-    const names = {
-      accepted: 'accept',
-      malformed: 'sealed VALIDATION_FAILED',
-      plaintext: judgement.kind === 'plaintext' ? judgement.code : '',
-    };
-    expect(names[judgement.kind]).toBe(expected);
+    expect(judgeSealed(request, nonceUsed ? sentNonce : null)).toBe(expected);
+  });
+});
+
+const innerRequests = {
+  register: innerRegisterRequest,
+  login: innerLoginRequest,
+  upgrade: innerUpgradeRequest,
+};
+
+describe.each(sealedVectors.clientAuth)('$verb', ({ verb, innerRequest, requests, answers }) => {
+  const { nonce }: { nonce: string } = JSON.parse(innerRequest);
+  it.each(requests)('request, $why: $expect', ({ request, expect: expected, nonceUsed }) => {
+    expect(judgeSealed(request, nonceUsed ? nonce : null, innerRequests[verb])).toBe(expected);
+  });
+  it.each(answers)('answer, $why: $expect', ({ answer, expect: expected }) => {
+    expect(judgeAnswer(answer, nonce, clientAuthResult)).toBe(expected);
   });
 });

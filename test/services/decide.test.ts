@@ -263,6 +263,10 @@ describe('expiry', () => {
     expect(isExpired({ status: 'banned', expiresAt: later(-1) }, now)).toBe(false);
     expect(isExpired({ status: 'unused', expiresAt: null }, now)).toBe(false);
   });
+
+  test('with an expiry that is not a valid instant has expired, and is not endless', () => {
+    expect(isExpired({ status: 'active', expiresAt: new Date(Number.NaN) }, now)).toBe(true);
+  });
 });
 
 describe('the device', () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMemoryStore } from '../../src/ephemeral/memory.ts';
 import type { EphemeralStore } from '../../src/ephemeral/store.ts';
-import { newId, timeOfId } from '../../src/lib/ids.ts';
+import { idsBeginning, newId, newIds, timeOfId } from '../../src/lib/ids.ts';
 import { createFollowers } from '../../src/services/security-log/followers.ts';
 import { createHorizon, type Hold, settleMilliseconds } from '../../src/services/security-log/horizon.ts';
 import { createSecurityLogNews } from '../../src/services/security-log/news.ts';
@@ -20,15 +20,35 @@ function open(options: { shared?: boolean; waiting?: () => string | null; held?:
 }
 
 describe('ids', () => {
-  test('increase strictly, also where the wall clock steps back', () => {
+  test('increase strictly, even if the wall clock steps back by less than a minute', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const made: string[] = [];
-    for (const step of [0, 0, 5, -3_600_000, 0, 1, -1]) {
+    for (const step of [0, 0, 5, -59_000, 0, 1, -1]) {
       vi.setSystemTime(Date.now() + step);
       for (let count = 0; count < 2_000; count++) made.push(newId());
     }
     expect(made).toEqual([...new Set(made)].sort());
+  });
+
+  test('restart from a wall clock that was set back by more, but never within a batch', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const start = Date.now();
+    newId();
+    const before = idsBeginning();
+    vi.setSystemTime(start + 3_600_000);
+    newId();
+    expect(idsBeginning()).toBe(before);
+    vi.setSystemTime(start + 1_000);
+    expect(timeOfId(newId())).toBe(start + 1_000);
+    expect(idsBeginning()).toEqual({ at: start + 1_000 });
+    let calls = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => start + 5_000 - (calls++ < 50 ? 0 : 120_000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const ids = newIds(100);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    expect(calls, 'they were made anew').toBeGreaterThanOrEqual(200);
   });
 
   test('tell when they were made', () => {
@@ -67,6 +87,15 @@ describe('the horizon', () => {
     expect(horizon.of(application)).toBe(second);
     late.settle();
     expect(horizon.of(application) > third).toBe(true);
+  });
+
+  test('is the lowest noted id if ids restarted within a transaction', () => {
+    const horizon = open();
+    const transaction = horizon.open();
+    const [low, high] = [newId(), newId()];
+    transaction.note(application, high);
+    transaction.note(application, low);
+    expect(horizon.of(application)).toBe(low);
   });
 
   test('leaves other instances their second, and waits for what they announce', () => {
@@ -225,22 +254,57 @@ describe('what instances tell each other', () => {
   });
 });
 
-test('one instance has room for so many streams, whoever opens them', () => {
-  const followers = createFollowers({ perDeveloper: 2, perProcess: 3 });
-  const by = (name: string) => () =>
-    followers.open(application, {
-      type: 'developer',
-      via: 'apiKey',
-      developerId: name as never,
-      apiKeyId: 'key',
-    });
-  const [ada, grace] = [by('ada'), by('grace')];
-  const first = ada();
-  ada();
-  expect(ada).toThrow(expect.objectContaining({ code: 'TOO_MANY_SUBSCRIPTIONS' }));
-  grace();
-  expect(grace).toThrow(expect.objectContaining({ code: 'TOO_MANY_SUBSCRIPTIONS' }));
-  first.end();
-  grace();
-  expect(followers.size).toBe(3);
+describe('one instance has room for so many streams', () => {
+  const tooMany = expect.objectContaining({ code: 'TOO_MANY_SUBSCRIPTIONS' });
+  const opener = (limits: { perDeveloper: number; perProcess: number }) => {
+    const followers = createFollowers(limits);
+    const open = (developer: string, network = '192.0.2.0/24') =>
+      followers.open(
+        application,
+        { type: 'developer', via: 'apiKey', developerId: developer as never, apiKeyId: 'key' },
+        network,
+      );
+    return { followers, open };
+  };
+
+  test('and a developer for fewer', () => {
+    const { followers, open } = opener({ perDeveloper: 2, perProcess: 30 });
+    const first = open('ada');
+    open('ada');
+    expect(() => open('ada')).toThrow(tooMany);
+    first.end();
+    open('ada');
+    expect(followers.size).toBe(2);
+  });
+
+  test('which 25 accounts with 20 each leave to others, until all have equally many', () => {
+    const { followers, open } = opener({ perDeveloper: 20, perProcess: 500 });
+    const hoarded = Array.from({ length: 25 }, (_, account) =>
+      Array.from({ length: 20 }, () => open(`hoarder ${account}`, '2001:db8:1::/48')),
+    ).flat();
+    const mine = Array.from({ length: 19 }, () => open('ada'));
+    expect(followers.size).toBe(500);
+    const ended = hoarded.filter(({ ending }) => ending !== undefined);
+    expect(ended).toHaveLength(19);
+    for (const { ending } of ended) expect(ending?.error).toEqual(tooMany);
+    // Those who were ended come back, and end nobody who has no more than they.
+    for (let account = 0; account < 25; account += 1)
+      expect(() => open(`hoarder ${account}`, '2001:db8:1::/48')).toThrow(tooMany);
+    expect(() => open('ada')).toThrow(tooMany);
+    expect(mine.every(({ ending }) => ending === undefined)).toBe(true);
+  });
+
+  test('which an account of each client of one network leaves to another network', () => {
+    const { followers, open } = opener({ perDeveloper: 2, perProcess: 10 });
+    const [first, ...others] = Array.from({ length: 10 }, (_, account) =>
+      open(`hoarder ${account}`, '2001:db8:1::/48'),
+    );
+    const mine = open('ada');
+    expect(others.at(-1)?.ending?.error).toEqual(tooMany);
+    expect(first?.ending).toBeUndefined();
+    expect(() => open('hoarder 9', '2001:db8:1::/48')).toThrow(tooMany);
+    expect(() => open('ada')).toThrow(tooMany);
+    expect(mine.ending).toBeUndefined();
+    expect(followers.size).toBe(10);
+  });
 });

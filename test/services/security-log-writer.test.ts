@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { timeOfId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
 import {
@@ -364,4 +365,21 @@ describe('close', () => {
     expect(batches().length).toBeLessThanOrEqual(1);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+test('the oldest waiting entry is the lowest, even if ids restarted because the clock was set back', async () => {
+  const { writer, add } = open();
+  const start = Date.now();
+  vi.setSystemTime(start + 3_600_000);
+  add('from the future');
+  const future = writer.oldestWaiting ?? '';
+  vi.setSystemTime(start);
+  add('now');
+  add('later');
+  const lowest = writer.oldestWaiting ?? '';
+  expect(timeOfId(future) - timeOfId(lowest)).toBe(3_600_000);
+  await writer.flush();
+  expect(writer.oldestWaiting).toBeNull();
+  add('in order again');
+  expect(timeOfId(writer.oldestWaiting ?? '')).toBe(start);
 });

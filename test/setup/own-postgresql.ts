@@ -22,8 +22,8 @@ export function findPostgresql(): string | null {
   }
 }
 
-/** PostgreSQL refuses to run as root. */
-function unprivileged(): { uid?: number; gid?: number } {
+/** Whom a server runs as that refuses to run as root, as PostgreSQL does. */
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync('id', [option, 'postgres']).toString());
   return { uid: id('-u'), gid: id('-g') };
@@ -35,9 +35,11 @@ export class OwnPostgresql {
   readonly #programs: string;
   readonly #directory: string;
   readonly #user = unprivileged();
+  readonly #settings: readonly string[];
   #process: ChildProcess | null = null;
 
-  private constructor(programs: string, port: number, parent: string) {
+  private constructor(programs: string, port: number, parent: string, settings: readonly string[]) {
+    this.#settings = settings;
     this.port = port;
     this.#programs = programs;
     this.#directory = mkdtempSync(join(parent, 'latchkey-own-postgresql-'));
@@ -45,9 +47,16 @@ export class OwnPostgresql {
     if (uid !== undefined && gid !== undefined) chownSync(this.#directory, uid, gid);
   }
 
-  /** @param parent the folder that its data is in, such as a small disk's */
-  static async start(programs: string, parent = tmpdir()): Promise<OwnPostgresql> {
-    const server = new OwnPostgresql(programs, await freePort(), parent);
+  /**
+   * @param parent the folder that its data is in, such as a small disk's
+   * @param settings more of its settings, such as `ssl=on`
+   */
+  static async start(
+    programs: string,
+    parent = tmpdir(),
+    settings: readonly string[] = [],
+  ): Promise<OwnPostgresql> {
+    const server = new OwnPostgresql(programs, await freePort(), parent, settings);
     const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
     execFileSync(join(programs, 'initdb'), ['-D', server.#data, ...options], {
       cwd: server.#directory,
@@ -68,7 +77,8 @@ export class OwnPostgresql {
 
   /** Starts it, and waits until it takes connections. */
   async start(): Promise<void> {
-    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=on'];
+    const own = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=on'];
+    const settings = [...own, ...this.#settings];
     const child = spawn(
       join(this.#programs, 'postgres'),
       ['-D', this.#data, '-p', String(this.port), ...settings.flatMap((setting) => ['-c', setting])],

@@ -13,6 +13,8 @@ export interface Relay {
   pause(): void;
   /** Lets new connections through, and goes on with those held. */
   restore(): void;
+  /** Cuts every connection, and lets new ones through to another server. */
+  aim(target: string): void;
   close(): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ const address = z.object({ port: z.number() });
 const portOf = (url: URL): number => Number(url.port || { 'redis:': 6379 }[url.protocol] || 5432);
 
 export async function startRelay(target: string): Promise<Relay> {
-  const aim = new URL(target);
+  let aim = new URL(target);
   const sockets = new Set<Socket>();
   let state: 'open' | 'cut' | 'paused' = 'open';
   const server = createServer((inside) => {
@@ -61,6 +63,11 @@ export async function startRelay(target: string): Promise<Relay> {
     restore: () => {
       state = 'open';
       for (const socket of sockets) socket.resume();
+    },
+    aim: (next) => {
+      cut();
+      aim = new URL(next);
+      state = 'open';
     },
     close: async () => {
       cut();

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
-import { type HttpLimits, httpLimitsBehind } from '../../src/lib/http-limits.ts';
+import type { HttpLimits } from '../../src/lib/http-limits.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
@@ -59,10 +59,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   );
   const config = loadConfig({ TRUST_PROXY: '1', PORT: '0', ...database.env, ...options.env });
   const deps = await createDeps(config, { clock, log });
-  const server = createHttpServer(createApp(deps), '127.0.0.1', {
-    ...httpLimitsBehind(config.trustProxy),
-    ...options.limits,
-  }).listen(0, '127.0.0.1');
+  const server = createHttpServer(createApp(deps), config, options.limits).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,6 +1,10 @@
 import type { Client, Pool } from 'pg';
+import { takeTime } from '../../src/db/session-settings.ts';
 
-/** The SQL statements that a pool sends, Prisma's and our own, from when this was called. */
+/**
+ * The SQL statements that a pool sends for requests from this call on, Prisma's and our own. Background transactions of
+ * the service are omitted.
+ */
 export interface StatementLog {
   /** What was sent since the last call. */
   take(): string[];
@@ -13,9 +17,12 @@ export function logStatements(pool: Pool): StatementLog {
     if (watched.has(client)) return;
     watched.add(client);
     const query = client.query;
+    let isOfService = false;
     const record = (...args: Parameters<Client['query']>) => {
-      const statement: unknown = args[0];
-      sent.push(textOf(statement));
+      const text = textOf(args[0]);
+      if (text.startsWith(`BEGIN; ${takeTime}`)) isOfService = true;
+      if (!isOfService) sent.push(text);
+      if (text === 'COMMIT' || text === 'ROLLBACK') isOfService = false;
       return Reflect.apply(query, client, args);
     };
     Object.assign(client, { query: record });
@@ -25,6 +32,33 @@ export function logStatements(pool: Pool): StatementLog {
       const taken = sent;
       sent = [];
       return taken;
+    },
+  };
+}
+
+/**
+ * The statements that a pool sends until `stop`, as they are given to a connection: text and values, or an object of
+ * both.
+ */
+export function recordCalls(pool: Pool): { readonly sent: unknown[][]; stop(): void } {
+  const sent: unknown[][] = [];
+  const watched = new Map<Client, Client['query']>();
+  const watch = (client: Client) => {
+    if (watched.has(client)) return;
+    const { query } = client;
+    watched.set(client, query);
+    const record = (...args: unknown[]) => {
+      sent.push(args);
+      return Reflect.apply(query, client, args);
+    };
+    Object.assign(client, { query: record });
+  };
+  pool.on('acquire', watch);
+  return {
+    sent,
+    stop: () => {
+      pool.off('acquire', watch);
+      for (const [client, query] of watched) Object.assign(client, { query });
     },
   };
 }

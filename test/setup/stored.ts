@@ -1,12 +1,13 @@
+import { atLeisure } from '../../src/db/in-transaction.ts';
 import type { TestServer } from './server.ts';
 
-/** Runs SQL on a test server's database. */
+/** Runs SQL on a test server's database, as long as it takes. */
 export async function sql<Row extends object>(
   server: TestServer,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await server.deps.services.database.pool.query<Row>(text, [...values]);
+  const { rows } = await atLeisure<Row>(server.deps.services.database.pool, text, [...values]);
   return rows;
 }
 

@@ -7,6 +7,8 @@ import type { TestServer } from './server.ts';
 /** The nested seed of a test: a developer, their applications, their licenses, all made through the public API. */
 export interface World {
   readonly developer: { readonly id: string; readonly email: string; readonly password: string };
+  /** What the developer logs in with. */
+  readonly login: { readonly email: string; readonly password: string };
   /** Logged in by cookie, from an address of its own. */
   readonly client: ApiClient;
   createApplication(fields?: { name?: string; version?: string }): Promise<SeededApplication>;
@@ -52,6 +54,7 @@ export async function createWorld(server: Pick<TestServer, 'baseUrl'>): Promise<
   const client = visitor.with({ cookie });
   return {
     developer: { id: registered.parse(answer.body).developer.id, email, password },
+    login: { email, password },
     client,
     createApplication: (fields) => createApplication(client, fields),
   };

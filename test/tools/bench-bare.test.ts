@@ -29,7 +29,7 @@ async function startBareServer(more: Partial<BareMaterial> = {}) {
     numberedLicenses: 10,
     answer,
     sessionIdBytes: 86,
-    passwordHash: await hashPassword('correct horse battery'),
+    passwordHash: await hashPassword('correct horse battery', 'bench'),
     ...more,
   }).listen(0, '127.0.0.1');
   onTestFinished(async () => {

@@ -1,13 +1,25 @@
-/** The longest line that a backup can have, in bytes: the service takes nothing near it. */
-const longestLine = 128 * 1024 * 1024;
+/** The longest lines that a backup can have, in bytes. Rows are far shorter, and a header lists only a few tables. */
+const longest = { first: 1024 * 1024, other: 128 * 1024 * 1024 } as const;
+
+/** A line is longer than any of ours. It is not read further, because it may never end. */
+export class LineTooLongError extends Error {
+  override readonly name = 'LineTooLongError';
+  /** The number of the line, starting at 1. */
+  readonly line: number;
+  constructor(line: number) {
+    super(`Line ${line} is too long`);
+    this.line = line;
+  }
+}
 
 /**
  * The lines of a stream, without their ends. What follows the last end is a line too, unless it is empty.
- * @throws {RangeError} for a line that is longer than any of ours
+ * @throws {LineTooLongError}
  */
 export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let length = 0;
+  let line = 1;
   for await (const chunk of stream) {
     let start = 0;
     for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
@@ -15,12 +27,13 @@ export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Bu
       yield pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
       pieces = [];
       length = 0;
+      line += 1;
       start = end + 1;
     }
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > longestLine) throw new RangeError('A line is too long');
+    if (length > (line === 1 ? longest.first : longest.other)) throw new LineTooLongError(line);
   }
   if (pieces.length > 0) yield Buffer.concat(pieces);
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -12,12 +13,14 @@ import {
   rowsIn,
   trailerSchema,
 } from './format.ts';
-import { linesIn } from './lines.ts';
+import { LineTooLongError, linesIn } from './lines.ts';
 
 /** Some rows of a table, each as PostgreSQL's JSON. */
 export interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly string[];
+  /** The number of the first of these rows in the table, starting at 1. */
+  readonly from: number;
 }
 
 /** A backup that is being read. Reading `batches` to its end proves that the file is what was written. */
@@ -68,16 +71,20 @@ async function* readBatches(
     if (line.done === true) throw broken(path, 'its end is missing');
     return line.value;
   };
+  let number = 1;
   for (const table of header.tables) {
     let rows: string[] = [];
     let bytes = 0;
     for (let left = table.rows; left > 0; left--) {
       const line = await next();
+      number += 1;
+      // Bytes that are not UTF-8 would be decoded to another text, which the checksum does not cover.
+      if (!isUtf8(line)) throw broken(path, `line ${number}, a row of ${table.name}, is not UTF-8`);
       hash.update(line).update('\n');
       rows.push(line.toString('utf8'));
       bytes += line.length;
       if (rows.length === mostRowsAtOnce || bytes >= batchBytes || left === 1) {
-        yield { table, rows };
+        yield { table, rows, from: table.rows - left + 2 - rows.length };
         rows = [];
         bytes = 0;
       }
@@ -106,6 +113,13 @@ async function* linesOfFile(path: string, signal: AbortSignal): AsyncGenerator<B
 }
 
 function describeReadFailure(path: string, error: unknown): unknown {
+  if (error instanceof LineTooLongError) {
+    return error.line === 1
+      ? new CommandError(
+          `${path} is no backup of Latchkey: its first line is longer than that of any backup.`,
+        )
+      : broken(path, `line ${error.line} is longer than a line of any Latchkey backup`);
+  }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT') return new CommandError(`There is no file ${path}.`);
   if (code === 'EISDIR') return new CommandError(`${path} is a directory.`);

@@ -12,7 +12,7 @@ export const dataTables = [
 
 /**
  * What a backup leaves out, and a restored database has all the same: counts and search data, which triggers make anew
- * of the rows that are inserted, and notes for instances that are running.
+ * of the rows that are inserted, notes for instances that are running, and a mint that is not done.
  */
 export const derivedTables = [
   'cache_changes',
@@ -21,5 +21,9 @@ export const derivedTables = [
   'log_search_backlog',
   'log_search_blocks',
   'log_search_values',
+  'mint_under_way',
   'validation_counts',
 ] as const;
+
+/** What belongs to a database and not to its data: a backup leaves it out, and a restore leaves it as it is. */
+export const ownTables = ['clock_notes', 'installation'] as const;

@@ -55,7 +55,7 @@ export async function writeWhole(
     await rm(draft, { force: true });
   } catch (error) {
     await rm(draft, { force: true });
-    throw error;
+    throw naming(path, error);
   }
   try {
     syncDirectory(dirname(resolve(path)));
@@ -66,6 +66,14 @@ export async function writeWhole(
       `${path} is whole, but a power cut now could lose its name: its directory cannot be synced (${reason}).`,
     );
   }
+}
+
+/** The system's error for a failed write does not name the file. */
+function naming(path: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error) || 'path' in error) return error;
+  return Object.assign(new CommandError(`${path} could not be written: ${error.message}`, { cause: error }), {
+    code: error.code,
+  });
 }
 
 /** File systems that give a file one name only. */

@@ -3,10 +3,9 @@ import { loadDataConfig } from '../../config.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
 import { startLogPartitions } from '../../db/log-partitions.ts';
 import { migrate } from '../../db/migrate.ts';
-import { pendingMigrations } from '../../db/migration-history.ts';
+import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
 import { commandLog, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
-import { readAppliedMigrations } from '../history.ts';
 import { say, type Terminal } from '../terminal.ts';
 
 export function addMigrateCommand(program: Command, terminal: Terminal): void {

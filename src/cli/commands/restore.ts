@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
 import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
 import { ensureLogPartitions } from '../../db/log-partitions.ts';
-import { applyPending, migrate, whileNobodyMigrates } from '../../db/migrate.ts';
+import { migrate, whileNobodyMigrates } from '../../db/migrate.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
 import { findMasterSecrets } from '../../services/application/open-keyring.ts';
 import { type BackupHeader, rowsIn } from '../backup/format.ts';
@@ -11,7 +11,7 @@ import { type Connections, commandLog, connect, describeAddress } from '../datab
 import { CommandError } from '../failure.ts';
 import { print, startProgress } from '../progress.ts';
 import { insertBackup } from '../restore/insert.ts';
-import { type Inspection, inspectBackup } from '../restore/inspect.ts';
+import { type Inspection, inspectBackup, nameSome } from '../restore/inspect.ts';
 import { migrationsOf, refuseIfServed, refuseOtherTables, refuseUnlessEmpty } from '../restore/target.ts';
 import { say, type Terminal } from '../terminal.ts';
 
@@ -20,13 +20,17 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     .command('restore')
     .description('put a backup into an empty database, embedded or on a server')
     .argument('<file>', 'what "latchkey backup" wrote')
+    .option(
+      '--allow-unreadable-keys',
+      "restore applications too whose private keys the master secret does not open, where it opens others'",
+    )
     .addHelpText(
       'after',
       '\nThe service must not run meanwhile, and nobody else be connected to the database. Everything is restored or\n' +
         'nothing: a database that was given half of a backup does not come to be. With the master secret at hand\n' +
         '(SERVICE_SECRET, or service-secret in DATA_DIR) the backup is only restored if it is its own.',
     )
-    .action(async (file: string) => {
+    .action(async (file: string, { allowUnreadableKeys = false }: { allowUnreadableKeys?: boolean }) => {
       if (file === '-') {
         throw new CommandError(
           'A restore reads its file twice, which standard input cannot be: write it to a file first, and name that.',
@@ -35,12 +39,17 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       const config = loadDataConfig(terminal.env);
       const keyring = readKeyring(config);
       const migrations = await readMigrations();
-      const { header, had, inspection } = await inspect(file, keyring, migrations, terminal);
+      const { header, had, inspection } = await inspect(
+        file,
+        { keyring, migrations, allowUnreadableKeys },
+        terminal,
+      );
       const connections = await connect(config.database, had, terminal);
       try {
         const where = describeAddress(config.database);
         const since = await restore(connections, { file, had, migrations, where, inspection }, terminal);
         report(header, { file, where, since, isSecretKnown: keyring !== null }, terminal);
+        if (inspection.unreadable.length > 0) warnOfKeys(inspection.unreadable, terminal);
       } finally {
         await connections.close();
       }
@@ -56,8 +65,15 @@ function readKeyring(config: DataConfig): Keyring | null {
 
 async function inspect(
   file: string,
-  keyring: Keyring | null,
-  migrations: readonly Migration[],
+  {
+    keyring,
+    migrations,
+    allowUnreadableKeys,
+  }: {
+    readonly keyring: Keyring | null;
+    readonly migrations: readonly Migration[];
+    readonly allowUnreadableKeys: boolean;
+  },
   terminal: Terminal,
 ): Promise<{
   readonly header: BackupHeader;
@@ -70,7 +86,8 @@ async function inspect(
   refuseOtherTables(header);
   const progress = startProgress(terminal, { title: 'Checking', total: rowsIn(header), unit: 'rows' });
   try {
-    return { header, had, inspection: await inspectBackup(backup, keyring, progress.advance) };
+    const options = { keyring, allowUnreadableKeys, onRows: progress.advance };
+    return { header, had, inspection: await inspectBackup(backup, options) };
   } finally {
     progress.end();
   }
@@ -99,7 +116,7 @@ async function restore(
   for (const week of inspection.logWeeks) await ensureLogPartitions(pool, new Date(week));
   await ensureLogPartitions(pool, new Date());
 
-  return whileNobodyMigrates(pool, async (client) => {
+  await whileNobodyMigrates(pool, { log, signal }, async (client) => {
     if (kind === 'server') await refuseIfServed(client, where);
     await refuseUnlessEmpty(client, had, where);
     const backup = await openBackup(file, signal);
@@ -114,8 +131,9 @@ async function restore(
     } finally {
       progress.end();
     }
-    return applyPending(client, migrations, { log, signal });
   });
+  await migrate(pool, { log, migrations, signal });
+  return migrations.filter((migration) => !had.includes(migration));
 }
 
 interface Outcome {
@@ -142,4 +160,14 @@ function report(header: BackupHeader, outcome: Outcome, { stdout }: Terminal): v
     'What was made after that moment is gone, keys that were sold since with it; what was undone after it (a',
   );
   say(stdout, 'revoked API key, a ban, a changed password) is as it was. Undo again what must not be.');
+}
+
+function warnOfKeys(unreadable: readonly string[], { stderr }: Terminal): void {
+  say(
+    stderr,
+    `WARNING: the master secret does not open the private keys of these applications: ${nameSome(unreadable)}. Their ` +
+      'customers are refused with UNAVAILABLE, and their keys cannot be rotated, until the secret that they are ' +
+      'encrypted under is given as SERVICE_SECRET_PREVIOUS, or they are deleted. Where the oldest or the newest of all ' +
+      'applications is among them, the service does not start until then.',
+  );
 }

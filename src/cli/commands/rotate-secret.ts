@@ -9,8 +9,11 @@ import {
   replaceMasterSecret,
   secretPath,
 } from '../../crypto/master-secret.ts';
+import { hasSecretFingerprint } from '../../db/installation.ts';
+import { readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { requireOwnSecret } from '../../services/application/own-secret.ts';
 import {
   countApplicationKeys,
   type KeyCounts,
@@ -20,7 +23,6 @@ import {
 import { adviseOnLock } from '../advise-on-lock.ts';
 import { connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { CommandError } from '../failure.ts';
-import { readAppliedMigrations } from '../history.ts';
 import { startProgress } from '../progress.ts';
 import { say, type Terminal } from '../terminal.ts';
 
@@ -65,7 +67,11 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
 
 /** The secrets are the operator's, in SERVICE_SECRET and SERVICE_SECRET_PREVIOUS. */
 async function rotateGiven(config: DataConfig, pool: Pool, terminal: Terminal): Promise<void> {
-  const rotation = await rotate(keyringOf(config), pool, terminal);
+  const keyring = keyringOf(config);
+  const rotation = await rotate(keyring, pool, terminal);
+  requireDone(rotation.left);
+  const isProved = rotation.left.current > 0 || config.previousSecret === null;
+  await noteSecret(pool, keyring, isProved);
   tell(rotation, terminal);
   if (rotation.rotated > 0) {
     say(
@@ -90,8 +96,10 @@ async function rotateStored(
   terminal: Terminal,
 ): Promise<void> {
   // A rotation that was cut short is finished first: the next one would forget what its rows need.
-  const unfinished = await rotate(keyringOf(config), pool, terminal);
+  const present = keyringOf(config);
+  const unfinished = await rotate(present, pool, terminal);
   requireDone(unfinished.left);
+  await noteSecret(pool, present, unfinished.left.current > 0 || config.previousSecret === null);
   if (unfinished.rotated > 0) {
     tell(unfinished, terminal);
     say(
@@ -102,7 +110,11 @@ async function rotateStored(
   }
   terminal.signal.throwIfAborted();
   replaceMasterSecret(directory, Date.now());
-  tell(await rotate(keyringOf(config), pool, terminal), terminal);
+  const keyring = keyringOf(config);
+  const rotation = await rotate(keyring, pool, terminal);
+  requireDone(rotation.left);
+  await noteSecret(pool, keyring, true);
+  tell(rotation, terminal);
   say(
     terminal.stdout,
     `The new secret is in ${secretPath(directory)}, the one before it in ${previousSecretsPath(directory)}. Keep both ` +
@@ -127,7 +139,8 @@ async function forget(
     say(terminal.stdout, `Nothing to do: ${previousSecretsPath(directory)} is not there.`);
     return;
   }
-  const counts = await countApplicationKeys(pool, keyringOf(config), { signal: terminal.signal });
+  const keyring = keyringOf(config);
+  const counts = await countApplicationKeys(pool, keyring, { signal: terminal.signal });
   requireReadable(counts);
   if (counts.previous > 0) {
     throw new CommandError(
@@ -135,11 +148,17 @@ async function forget(
         'with "latchkey rotate-secret".',
     );
   }
+  await noteSecret(pool, keyring, counts.current > 0 || config.previousSecret === null);
   forgetPreviousSecrets(directory);
   say(
     terminal.stdout,
     `Removed ${previousSecretsPath(directory)}. Whoever logged in before the rotation logs in again.`,
   );
+}
+
+/** Runs before a secret is forgotten, so that a start with only the current one accepts it. */
+async function noteSecret(pool: Pool, keyring: Keyring, isProved: boolean): Promise<void> {
+  if (await hasSecretFingerprint(pool)) await requireOwnSecret(pool, keyring, isProved);
 }
 
 function keyringOf(config: DataConfig): Keyring {
@@ -172,7 +191,6 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
 }
 
 function tell({ rotated, left }: Rotation, { stdout }: Terminal): void {
-  requireDone(left);
   say(
     stdout,
     `Encrypted ${rotated} private keys anew; all ${left.current} are under the present master secret.`,

@@ -1,11 +1,13 @@
 import type { Pool } from 'pg';
 import { type Config, connectionsBesidePool } from '../../config.ts';
+import { advisoryLocks, describeHolder, holdersOf } from '../../db/advisory-locks.ts';
 import { partitionOf } from '../../db/log-partition.ts';
-import { pendingMigrations } from '../../db/migration-history.ts';
+import { detachedOf } from '../../db/log-partitions.ts';
+import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { describeFailure } from '../failure.ts';
-import { readAppliedMigrations } from '../history.ts';
 import { checkClock } from './check-clock.ts';
+import { checkSettings } from './check-settings.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('database');
@@ -34,11 +36,18 @@ export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Pr
     encoding === 'UTF8'
       ? ok('Its encoding is UTF8')
       : fail(
-          `Its encoding is ${encoding}, which cannot hold every text: make a database with ENCODING 'UTF8'.`,
+          `Its encoding is ${encoding}, which cannot store every text, so the service does not start: create a database ` +
+            `with ENCODING 'UTF8', and move the data with "latchkey backup" and "latchkey restore".`,
         ),
     finding,
     ...(kind === 'server'
-      ? [...(await checkServerClock(pool)), await checkIdle(pool), await checkExtensions(pool)]
+      ? [
+          ...(await checkServerClock(pool)),
+          await checkIdle(pool),
+          await checkLocks(pool),
+          ...(await checkSettings(pool)),
+          await checkExtensions(pool),
+        ]
       : []),
     ...(isEmpty || pending ? [] : [await checkPartitions(pool)]),
     ...(isEmpty ? [] : [await checkIndexes(pool)]),
@@ -104,6 +113,27 @@ export async function checkIdle(pool: Pool, longestSeconds = longestIdleSeconds)
       );
 }
 
+/** Between two statements of a session that works, less than this passes. */
+const forgottenSeconds = 5;
+
+/**
+ * Looks for our locks that a session has kept: behind a pool of connections, one that its taker cannot let go any more.
+ * @param longestSeconds those of backends that have been idle for longer are told
+ */
+export async function checkLocks(pool: Pool, longestSeconds = forgottenSeconds): Promise<Finding> {
+  const stuck = (await holdersOf(pool, Object.values(advisoryLocks))).filter(
+    ({ state, seconds }) => state === 'idle' && (seconds ?? 0) >= longestSeconds,
+  );
+  if (stuck.length === 0) return ok('No lock of the service is stuck');
+  const [level, effect] = stuck.some(({ key }) => key === advisoryLocks.migration)
+    ? [fail, 'no start and no migration gets past it']
+    : [warn, 'what it is for is not done meanwhile'];
+  return level(
+    `${stuck.map((holder) => `Advisory lock ${holder.key} is held by ${describeHolder(holder)}`).join('; ')}: ${effect}. ` +
+      `Nobody is at work on it, so end it: ${stuck.map(({ pid }) => `SELECT pg_terminate_backend(${pid})`).join('; ')}.`,
+  );
+}
+
 async function checkExtensions(pool: Pool): Promise<Finding> {
   const { rows } = await pool.query<{ name: string }>(
     'SELECT extname AS name FROM pg_extension WHERE extname = ANY($1)',
@@ -119,7 +149,8 @@ async function checkExtensions(pool: Pool): Promise<Finding> {
 }
 
 async function checkPartitions(pool: Pool): Promise<Finding> {
-  const names = [0, 1].map((weeks) => partitionOf(Date.now(), weeks).name);
+  const wanted = [0, 1].map((weeks) => partitionOf(Date.now(), weeks));
+  const names = wanted.map(({ name }) => name);
   const { rows } = await pool.query<{ name: string }>(
     'SELECT name FROM unnest($1::text[]) AS wanted (name) WHERE to_regclass(name) IS NULL',
     [names],
@@ -128,6 +159,17 @@ async function checkPartitions(pool: Pool): Promise<Finding> {
     return warn(
       `The security log has no partition ${rows.map(({ name }) => name).join(' and ')}: a start makes it. If the ` +
         'service runs, see its log for why it did not.',
+    );
+  }
+  const detached = await detachedOf(pool, wanted);
+  if (detached.length > 0) {
+    return fail(
+      `The security log has no partition for a week: the table exists but is not attached to the log. Attach it: ${detached
+        .map(
+          ({ name, from, to }) =>
+            `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+        )
+        .join('; ')}; or rename it. The service does not start in that week.`,
     );
   }
   const { stray } = await first<{ stray: boolean }>(

@@ -41,11 +41,11 @@ export async function checkDirectory(given: string): Promise<DirectoryState> {
   }
   const findings = [await checkSpace(directory), checkMode(directory, found.mode)];
   const holder = await findHolder(directory);
-  if (holder !== null) {
+  if (holder?.isAlive) {
     return {
       findings: [
         ...findings,
-        ok(`${directory} is in use by ${holder}; stop it for a look at the database inside`),
+        ok(`${directory} is in use by ${holder.name}; stop it for a look at the database inside`),
       ],
       canBeOpened: false,
     };
@@ -54,8 +54,22 @@ export async function checkDirectory(given: string): Promise<DirectoryState> {
   const state = exists
     ? 'has a database that nobody uses now'
     : 'has no database yet: the first start makes it';
-  return { findings: [...findings, ok(`${directory} ${state}`)], canBeOpened: exists };
+  return {
+    findings: [
+      ...findings,
+      ok(`${directory} ${state}`),
+      ...(holder === null ? [] : [leftBy(directory, holder.name)]),
+    ],
+    canBeOpened: exists,
+  };
 }
+
+/** It is left as it is: a start takes it over, and sees to it that a process that wakes up later does no harm. */
+const leftBy = (directory: string, name: string): Finding =>
+  warn(
+    `${directory} has the lock of ${name}, which shows no sign of life: a power cut has left it, or that process ` +
+      'stands still. The next start takes it over, which takes some 20 s longer.',
+  );
 
 const closed = (finding: Finding): DirectoryState => ({ findings: [finding], canBeOpened: false });
 

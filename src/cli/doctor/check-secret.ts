@@ -2,8 +2,10 @@ import type { Pool } from 'pg';
 import type { DataConfig } from '../../config.ts';
 import { cookieLifetimeSeconds } from '../../crypto/cookie-token.ts';
 import { createKeyring } from '../../crypto/keyring.ts';
-import { readStoredSecrets, secretPath } from '../../crypto/master-secret.ts';
+import { foreignOwnerOf, readStoredSecrets, secretPath } from '../../crypto/master-secret.ts';
+import { hasSecretFingerprint } from '../../db/installation.ts';
 import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { anotherSecret, isForeignSecret } from '../../services/application/own-secret.ts';
 import { countApplicationKeys } from '../../services/application/rotate-keys.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { weaknessOf } from './weakness.ts';
@@ -34,12 +36,23 @@ export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): read
   const stored = readStoredSecrets(database.directory);
   const path = secretPath(database.directory);
   // What is encrypted under the one before, a look at the database knows.
-  if (stored !== null) return [ok(`${path} holds it`), ...(hasDatabase ? [] : checkReplaced(config, null))];
+  if (stored !== null) return [checkOwner(path), ...(hasDatabase ? [] : checkReplaced(config, null))];
   return [
     hasDatabase
       ? warn(`${path} is not there: if the database has been used, restore the file from a backup.`)
       : ok('The first start makes it'),
   ];
+}
+
+/** Root can read any file. Its owner can read and replace it; a service that runs as another user cannot read it. */
+function checkOwner(path: string): Finding {
+  const owner = foreignOwnerOf(path);
+  if (owner === null) return ok(`${path} holds it`);
+  return warn(
+    `${path} holds it, and belongs to user ${owner}, who can read and replace it; this command runs as user ` +
+      `${process.geteuid?.()}. If user ${owner} runs the service, run commands as that user too (sudo -u '#${owner}'), or ` +
+      'the service may be unable to read the files that they write. Otherwise chown the file.',
+  );
 }
 
 /**
@@ -86,6 +99,13 @@ export async function checkKeys(
           'secret that they were encrypted under, and run "latchkey rotate-secret".',
       ),
     ];
+  }
+  if (
+    current + previous === 0 &&
+    (await hasSecretFingerprint(pool)) &&
+    (await isForeignSecret(pool, keyring))
+  ) {
+    return [fail(anotherSecret().message)];
   }
   if (previous > 0) {
     return [

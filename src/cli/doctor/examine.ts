@@ -1,9 +1,9 @@
 import { type Config, ConfigError, type DataConfig, loadConfig, loadDataConfig } from '../../config.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
-import { readMigrations } from '../../db/migrations.ts';
 import { connectServer } from '../../db/server.ts';
 import { openCountryDatabase } from '../../lib/country-database.ts';
-import { type Connections, commandLog, connect } from '../database.ts';
+import { unknownVariables } from '../../unknown-variables.ts';
+import { type Connections, commandLog, keptNowhere } from '../database.ts';
 import { describeFailure } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkConnections, checkDatabase } from './check-database.ts';
@@ -12,7 +12,9 @@ import { checkNode } from './check-node.ts';
 import { checkProduction } from './check-production.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkGivenSecret, checkKeys } from './check-secret.ts';
+import { checkAddress } from './check-settings.ts';
 import { type Finding, findingsOf, withinTime } from './finding.ts';
+import { NotLookedInto, openCopy } from './open-copy.ts';
 
 /** How long one check may take, in seconds. Opening an embedded database, or all private keys, takes the longest. */
 const patience = { server: 10, embedded: 60, keys: 60, redis: 10 };
@@ -25,6 +27,7 @@ export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
   if (data !== null) yield* examineData(data, config, terminal);
   if (config === null) return;
   if (config.redisUrl !== null) yield* examineRedis(config.redisUrl);
+  else if (config.database.kind === 'server') yield withoutRedis;
   if (config.geoipDatabase !== null) yield* await examineCountries(config.geoipDatabase);
   yield* checkProduction(config);
 }
@@ -38,14 +41,16 @@ interface Configuration {
 }
 
 function readConfiguration(env: Terminal['env']): Configuration {
-  const { ok, fail } = findingsOf('configuration');
+  const { ok, warn, fail } = findingsOf('configuration');
   const [config, problems] = attempt(() => loadConfig(env));
   const [data] = attempt(() => loadDataConfig(env));
   return {
     config,
     data,
-    findings:
-      problems.length === 0 ? [ok('Every variable is understood')] : problems.map((each) => fail(each)),
+    findings: [
+      ...(problems.length === 0 ? [ok('Every variable is understood')] : problems.map((each) => fail(each))),
+      ...unknownVariables(env).map((each) => warn(each)),
+    ],
   };
 }
 
@@ -86,14 +91,20 @@ async function* examineDatabase(
   terminal: Terminal,
 ): AsyncGenerator<Finding> {
   const { database } = data;
+  if (database.kind === 'server') yield* checkAddress(database.url);
   let open: Connections | null = null;
   const seconds = database.kind === 'server' ? patience.server : patience.embedded;
   yield* await withinTime(
     'database',
     seconds,
-    async () => {
-      open = await openForLook(database, terminal);
-      return [];
+    async (signal) => {
+      try {
+        open = await openForLook(database, signal, terminal);
+        return [];
+      } catch (error) {
+        if (error instanceof NotLookedInto) return [findingsOf('database').warn(error.message)];
+        throw error;
+      }
     },
     describeFailure,
   );
@@ -116,11 +127,29 @@ async function* examineDatabase(
   }
 }
 
-/** A server by connections that notice when it falls silent, so that a look at it always ends. */
-async function openForLook(database: DatabaseAddress, terminal: Terminal): Promise<Connections> {
-  if (database.kind !== 'server') return connect(database, await readMigrations(), terminal);
-  return { kind: 'server', ...(await connectServer(database.url, commandLog(terminal), 2)) };
+/**
+ * A server by connections that notice when it falls silent, so that a look at it always ends; an embedded database by
+ * a copy.
+ */
+async function openForLook(
+  database: DatabaseAddress,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<Connections> {
+  switch (database.kind) {
+    case 'memory':
+      throw keptNowhere();
+    case 'embedded':
+      return openCopy(database.directory, signal, terminal);
+    case 'server':
+      return { kind: 'server', ...(await connectServer(database.url, commandLog(terminal), 2)) };
+  }
 }
+
+const withoutRedis = findingsOf('redis').ok(
+  'REDIS_URL is not set: replay protection and rate limits are per process. Set it before you run a second instance on ' +
+    'this database.',
+);
 
 async function* examineRedis(url: string): AsyncGenerator<Finding> {
   const check = (signal: AbortSignal) => checkRedis(url, signal);

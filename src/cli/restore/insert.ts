@@ -1,4 +1,5 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { hasSecretFingerprint } from '../../db/installation.ts';
 import { cacheChange } from '../../services/coherence/cache-change.ts';
 import type { OpenBackup } from '../backup/read.ts';
 import { columnsOf, countRows } from '../backup/snapshot.ts';
@@ -15,9 +16,9 @@ export interface Insertion {
 }
 
 /**
- * Inserts a backup in one transaction: whatever ends it early, the database is as empty as it was. Triggers make what
- * is derived from the rows, and foreign keys hold.
- * @param client of a database that has the backup's migrations and no data
+ * Inserts a backup in its caller's transaction: whatever ends that early, the database is as empty as it was. Triggers
+ * make what is derived from the rows, and foreign keys hold.
+ * @param client in a transaction on a database that has the backup's migrations and no data
  * @throws {CommandError} when what is there in the end is not what the backup says
  */
 export async function insertBackup(
@@ -25,44 +26,49 @@ export async function insertBackup(
   { header, batches }: OpenBackup,
   { kind, signal, onRows }: Insertion,
 ): Promise<void> {
-  await client.query('BEGIN');
-  try {
-    await client.query(
-      `SELECT set_config(name, '0', true) FROM pg_settings
-       WHERE name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`,
+  await client.query(
+    `SELECT set_config(name, '0', true) FROM pg_settings
+     WHERE name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`,
+  );
+  for (const { name, columns } of header.tables) await refuseOtherColumns(client, name, columns);
+  await deleteDerived(client);
+  let sinceCheckpoint = 0;
+  for await (const { table, rows, from } of batches) {
+    signal.throwIfAborted();
+    const columns = table.columns.join(', ');
+    const inserting = client.query(
+      `INSERT INTO ${table.name} (${columns}) OVERRIDING SYSTEM VALUE
+       SELECT ${columns} FROM json_populate_recordset(NULL::${table.name}, $1::json)`,
+      [`[${rows.join(',')}]`],
     );
-    for (const { name, columns } of header.tables) await refuseOtherColumns(client, name, columns);
-    await deleteDerived(client);
-    let sinceCheckpoint = 0;
-    for await (const { table, rows } of batches) {
-      signal.throwIfAborted();
-      const columns = table.columns.join(', ');
-      await client.query(
-        `INSERT INTO ${table.name} (${columns}) OVERRIDING SYSTEM VALUE
-         SELECT ${columns} FROM json_populate_recordset(NULL::${table.name}, $1::json)`,
-        [`[${rows.join(',')}]`],
-      );
-      onRows(rows.length);
-      sinceCheckpoint += rows.length;
-      if (kind === 'embedded' && sinceCheckpoint >= checkpointEvery) {
-        await client.query('CHECKPOINT');
-        sinceCheckpoint = 0;
-      }
+    await inserting.catch((error: unknown) => {
+      throw refusedRows(`Rows ${from} to ${from + rows.length - 1} of the table ${table.name}`, error);
+    });
+    onRows(rows.length);
+    sinceCheckpoint += rows.length;
+    if (kind === 'embedded' && sinceCheckpoint >= checkpointEvery) {
+      await client.query('CHECKPOINT');
+      sinceCheckpoint = 0;
     }
-    for (const { name, rows } of header.tables) {
-      const count = await countRows(client, name);
-      if (count !== rows) {
-        throw new CommandError(`${name} has ${count} rows and not ${rows}: nothing has been restored.`);
-      }
-      // Seen by the planner together with the rows, and not a minute later.
-      await client.query(`ANALYZE ${name}`);
-    }
-    await forgetCached(client);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
   }
+  for (const { name, rows } of header.tables) {
+    const count = await countRows(client, name);
+    if (count !== rows) {
+      throw new CommandError(`${name} has ${count} rows and not ${rows}: nothing has been restored.`);
+    }
+    // Seen by the planner together with the rows, and not a minute later.
+    await client.query(`ANALYZE ${name}`);
+  }
+  await forgetCached(client);
+  await forgetSecret(client);
+}
+
+/** Explains why PostgreSQL rejected rows. Rows are not the cause of other errors, such as a lost connection. */
+function refusedRows(which: string, error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error;
+  return new CommandError(`${which} cannot be restored: ${error.message}. Nothing has been restored.`, {
+    cause: error,
+  });
 }
 
 /**
@@ -84,6 +90,12 @@ async function forgetCached(client: pg.ClientBase): Promise<void> {
     `INSERT INTO cache_changes (cache, keys) SELECT cache, '"all"' FROM unnest($1::text[]) AS cache`,
     [cacheChange.shape.cache.options],
   );
+}
+
+/** A service that was started on this database has recorded its master secret, which may differ from the backup's. */
+async function forgetSecret(client: pg.ClientBase): Promise<void> {
+  if (!(await hasSecretFingerprint(client))) return;
+  await client.query('UPDATE installation SET secret_fingerprint = NULL');
 }
 
 async function refuseOtherColumns(

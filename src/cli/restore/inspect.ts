@@ -11,30 +11,42 @@ const application = z.object({ id: z.uuid(), private_key_encrypted: z.string().r
 export interface Inspection {
   /** A millisecond of each week that the log has entries of, since the Unix epoch, the earliest first. */
   readonly logWeeks: readonly number[];
+  /** The applications whose private keys the master secret does not open. */
+  readonly unreadable: readonly string[];
+}
+
+export interface InspectionOptions {
+  /** Null: the master secret is not known here, so that nothing is tried with it. */
+  readonly keyring: Keyring | null;
+  /** Whether applications may have keys that the master secret does not open, where it opens another's. */
+  readonly allowUnreadableKeys: boolean;
+  onRows(count: number): void;
 }
 
 /**
  * Reads all of a backup, which proves that it is whole, before anything is restored from it.
- * @param keyring null: the master secret is not known here, so that nothing is tried with it
  * @throws {CommandError} when it is not whole, or the master secret is not its own
  */
 export async function inspectBackup(
   { batches }: OpenBackup,
-  keyring: Keyring | null,
-  onRows: (count: number) => void,
+  { keyring, allowUnreadableKeys, onRows }: InspectionOptions,
 ): Promise<Inspection> {
   const weeks = new Map<number, number>();
-  let sealed: string | null = null;
+  const unreadable: string[] = [];
+  let opened = 0;
   for await (const { table, rows } of batches) {
     if (table.name === 'security_log') for (const row of rows) noteWeek(weeks, row);
     if (table.name === 'applications' && keyring !== null) {
-      for (const row of rows) if (!opensKey(keyring, row)) sealed = row;
+      for (const row of rows) {
+        if (opensKey(keyring, row)) opened += 1;
+        else unreadable.push(application.safeParse(parse(row)).data?.id ?? 'without an id');
+      }
     }
     onRows(rows.length);
   }
   // Only now the rows have proved to be what was written: until here the file itself could have been at fault.
-  if (sealed !== null) throw wrongSecret(sealed);
-  return { logWeeks: [...weeks.values()].toSorted((one, other) => one - other) };
+  if (unreadable.length > 0 && (opened === 0 || !allowUnreadableKeys)) throw wrongSecret(unreadable, opened);
+  return { logWeeks: [...weeks.values()].toSorted((one, other) => one - other), unreadable };
 }
 
 const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
@@ -64,12 +76,24 @@ function opensKey(keyring: Keyring, row: string): boolean {
   }
 }
 
-const wrongSecret = (row: string): CommandError =>
-  new CommandError(
-    'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR) is not the one of this backup: ' +
-      `it does not open the private key of application ${application.safeParse(parse(row)).data?.id}. Use the secret ` +
-      'that was kept with the backup. Nothing has been restored.',
+function wrongSecret(unreadable: readonly string[], opened: number): CommandError {
+  const here = 'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR)';
+  const end = 'Use the secret that was kept with the backup. Nothing has been restored.';
+  return new CommandError(
+    opened === 0
+      ? `${here} is not the one of this backup: it does not open the private key of application ${unreadable[0]}. ${end}`
+      : `${here} does not open the private keys of ${unreadable.length} of ${unreadable.length + opened} applications ` +
+          `in this backup: ${nameSome(unreadable)}. Give the secret that they are encrypted under as ` +
+          'SERVICE_SECRET_PREVIOUS; or, where it is lost, restore with --allow-unreadable-keys: the customers of ' +
+          'these applications are then refused, and all others served. Nothing has been restored.',
   );
+}
+
+/** A few of many, for people. */
+export function nameSome(ids: readonly string[]): string {
+  const more = ids.length > 20 ? `, and ${ids.length - 20} more` : '';
+  return ids.slice(0, 20).join(', ') + more;
+}
 
 /** Of a file that is not known to be whole yet. */
 function parse(row: string): unknown {

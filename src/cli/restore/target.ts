@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { pendingMigrations } from '../../db/migration-history.ts';
+import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
 import type { Migration } from '../../db/migrations.ts';
 import type { BackupHeader } from '../backup/format.ts';
 import { columnsOf } from '../backup/snapshot.ts';
 import { dataTables } from '../backup/tables.ts';
 import { CommandError } from '../failure.ts';
-import { readAppliedMigrations } from '../history.ts';
 
 /**
  * The migrations of this version that had been applied where the backup was made, in the order in which they apply: a
@@ -106,6 +105,8 @@ export async function refuseIfServed(client: pg.ClientBase, where: string): Prom
 
 /** Who they are, for people. Of another user's connection, a user without rights to see them learns the user alone. */
 async function othersOn(client: pg.ClientBase): Promise<string[]> {
+  // Else a transaction goes on seeing those whom it has seen first.
+  await client.query('SELECT pg_stat_clear_snapshot()');
   const { rows } = await client.query<{ other: string }>(
     `SELECT DISTINCT concat(
        CASE WHEN application_name <> '' THEN '"' || application_name || '"' ELSE 'a connection' END,

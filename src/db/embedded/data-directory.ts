@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseStartError } from '../start-error.ts';
 import { copyDirectory, syncPath, syncTree } from './files.ts';
 import type { Template } from './template.ts';
@@ -17,9 +18,14 @@ export async function makeDataDirectory(directory: string): Promise<void> {
 /**
  * The directory of the database's files, `postgres` in the data directory, made when there is none.
  * It appears whole or not at all: it is made beside its place, synced, and renamed. Call it under the lock.
+ * @param assertHeld throws when the lock is lost
  * @throws {DatabaseStartError} when what is there cannot be opened
  */
-export async function prepareFiles(dataDirectory: string, template: Template | null): Promise<string> {
+export async function prepareFiles(
+  dataDirectory: string,
+  template: Template | null,
+  assertHeld: () => void,
+): Promise<string> {
   const files = join(dataDirectory, 'postgres');
   const leftover = /^postgres\.new-/;
   const names = await readdir(dataDirectory);
@@ -31,20 +37,33 @@ export async function prepareFiles(dataDirectory: string, template: Template | n
     return files;
   }
   const draft = join(dataDirectory, `postgres.new-${randomUUID()}`);
-  if (template === null) {
-    await mkdir(draft, { mode: 0o700 });
-    await createInThread(draft);
-  } else {
-    await copyDirectory(template.directory, draft);
-    await chmod(draft, 0o700);
+  try {
+    await makeFiles(draft, template);
+  } catch (error) {
+    // Others may need the disk that it has filled.
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
   }
-  await syncTree(draft);
+  assertHeld();
   await rename(draft, files);
   await syncPath(dataDirectory);
   return files;
 }
 
+async function makeFiles(draft: string, template: Template | null): Promise<void> {
+  if (template === null) {
+    await mkdir(draft, { mode: 0o700 });
+    await createInThread(draft);
+  } else {
+    await copyDirectory(template.directory, draft);
+  }
+  await syncTree(draft);
+}
+
 async function checkFiles(files: string): Promise<void> {
+  const owner = (await stat(files)).uid;
+  // The superuser may write there, and would leave files that the owner cannot open.
+  if (process.getuid?.() === 0 && owner !== 0) throw ownedByOther(files, owner);
   const version = (await readFile(join(files, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   const control = await stat(join(files, 'global/pg_control')).catch(() => null);
   if (!/^\d+$/.test(version) || control === null || control.size === 0) {
@@ -60,8 +79,9 @@ async function checkFiles(files: string): Promise<void> {
 }
 
 /** What an operator can do about a directory that cannot be written, by the operating system's code. */
+const freeSpace = 'Free some space on its disk, or delete files if it has no free inodes (df -i)';
 const writeAdvice: ReadonlyMap<unknown, string> = new Map([
-  ['ENOSPC', 'Free some space on its disk'],
+  ['ENOSPC', freeSpace],
   ['EDQUOT', "Free some of this user's space on its disk"],
   ['EROFS', 'Mount its disk so that it can be written'],
 ]);
@@ -70,13 +90,34 @@ const writeAdvice: ReadonlyMap<unknown, string> = new Map([
 export function unusable(directory: string, error: unknown): DatabaseStartError {
   const reason = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const advice = writeAdvice.get(code) ?? 'Let this user write there';
+  const advice =
+    writeAdvice.get(code) ?? `Let this user${userId()} read and write ${placeOf(directory, error)}`;
   return new DatabaseStartError(
     'not-writable',
     `The data directory ${directory} cannot be used: ${reason}. ${advice}, or set DATA_DIR.`,
     { cause: error },
   );
 }
+
+function userId(): string {
+  const id = process.getuid?.();
+  return id === undefined ? '' : ` (uid ${id})`;
+}
+
+/** Where the operating system refused: the path that it names, or the deepest directory above it that can be seen. */
+function placeOf(directory: string, error: unknown): string {
+  const named = error instanceof Error && 'path' in error ? error.path : undefined;
+  let place = typeof named === 'string' ? named : directory;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  return place;
+}
+
+const ownedByOther = (files: string, owner: number): DatabaseStartError =>
+  new DatabaseStartError(
+    'not-writable',
+    `The database in ${files} belongs to the user with uid ${owner}, and root would leave files there that this user ` +
+      `cannot open. Run this as that user: sudo -u '#${owner}' …`,
+  );
 
 /** The engine does not open these files. */
 function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
@@ -97,8 +138,8 @@ export function notStarted(files: string, error: unknown): DatabaseStartError {
   if (error instanceof EngineError && !refusedBySystem.test(reason)) return damaged(files, reason, error);
   return new DatabaseStartError(
     'not-started',
-    `The database in ${files} could not be started: ${reason}. Nothing says that its files are damaged: mend that, and ` +
-      'start again.',
+    `The database in ${files} could not be started: ${reason}. Nothing says that its files are damaged. ` +
+      `${/No space left/i.test(reason) ? freeSpace : 'Mend that'}, and start again.`,
     { cause: error },
   );
 }

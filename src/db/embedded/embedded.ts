@@ -6,21 +6,27 @@ import type { Migration } from '../migrations.ts';
 import { createPool } from '../pool.ts';
 import { DatabaseStartError } from '../start-error.ts';
 import { makeDataDirectory, notStarted, prepareFiles, unusable } from './data-directory.ts';
-import { type Lock, takeLock } from './lock.ts';
+import { type Lock, type LockOptions, takeLock } from './lock.ts';
 import { socketDirectoryPrefix, socketName } from './lock-file.ts';
-import { findTemplate } from './template.ts';
+import { findTemplate, type Template, templatesDirectory } from './template.ts';
 import { type DatabaseThread, startThread } from './thread.ts';
+import { watchDisk } from './watch-disk.ts';
 
 export interface Embedded {
   readonly pool: pg.Pool;
   readonly thread: DatabaseThread;
+  /** True from a rejected write of its disk until a test write succeeds. */
+  isReadOnly(): boolean;
   /** Ends the pool, then the database, then gives the directory back. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly log: Logger;
-  /** Called when the database dies later on. The process should end: no query will be answered any more. */
+  /**
+   * Called once when the database dies later on, or another process has taken its directory over. The process should
+   * end: no query will be answered any more.
+   */
   readonly onFatal: (error: Error) => void;
   readonly migrations: readonly Migration[];
 }
@@ -31,6 +37,12 @@ export interface EmbeddedOptions {
  * @throws {DatabaseStartError} with a message for the operator
  */
 export async function openEmbedded(directory: string | null, options: EmbeddedOptions): Promise<Embedded> {
+  let isDead = false;
+  const onFatal = (error: Error) => {
+    if (isDead) return;
+    isDead = true;
+    options.onFatal(error);
+  };
   const undo: (() => Promise<void>)[] = [];
   const close = async () => {
     const failures: unknown[] = [];
@@ -41,29 +53,34 @@ export async function openEmbedded(directory: string | null, options: EmbeddedOp
     const socketDirectory = await makeSocketDirectory();
     undo.push(() => rm(socketDirectory, { recursive: true, force: true }));
     const socket = join(socketDirectory, socketName);
-    const template = findTemplate(options.migrations);
+    const template = readableTemplate(options);
     let thread: DatabaseThread;
     if (directory === null) {
       thread = await startThread(
         { kind: 'serve-memory', archive: template?.archive ?? null, socket },
-        options.onFatal,
+        onFatal,
       );
     } else {
-      const lock = await lockDirectory(resolve(directory), socketDirectory);
+      const lock = await lockDirectory(resolve(directory), socketDirectory, {
+        onLost: onFatal,
+        onWait: (message) => options.log.warn(message),
+      });
       undo.push(() => lock.release());
-      const files = await prepareFiles(resolve(directory), template).catch((error) => {
+      const files = await prepareFiles(resolve(directory), template, lock.assertHeld).catch((error) => {
         throw error instanceof DatabaseStartError ? error : unusable(resolve(directory), error);
       });
-      thread = await startThread({ kind: 'serve', directory: files, socket }, options.onFatal).catch(
-        (error) => {
-          throw notStarted(files, error);
-        },
-      );
+      const task = { kind: 'serve', directory: files, socket, lock: lock.ticket } as const;
+      thread = await startThread(task, onFatal).catch((error) => {
+        throw notStarted(files, error);
+      });
     }
     undo.push(() => thread.close());
-    const pool = createPool({ ...connection(socketDirectory), ...oneSession }, options.log);
+    const pool = createPool({ ...connection(socketDirectory), ...oneSession }, options.log, null);
     undo.push(() => pool.end());
-    return { pool, thread, close };
+    if (directory === null) return { pool, thread, isReadOnly: () => false, close };
+    const disk = watchDisk({ directory: resolve(directory), pool, log: options.log, onFatal });
+    undo.push(disk.close);
+    return { pool, thread, isReadOnly: disk.isRefusing, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;
@@ -97,10 +114,25 @@ async function makeSocketDirectory(): Promise<string> {
   }
 }
 
-async function lockDirectory(directory: string, socketDirectory: string): Promise<Lock> {
+/** Null where it has to be made anew. */
+function readableTemplate({ migrations, log }: EmbeddedOptions): Template | null {
+  const template = findTemplate(migrations);
+  if (template !== 'unreadable') return template;
+  log.warn(
+    `This user cannot read the prepared database in ${templatesDirectory}, so that a new one takes seconds longer to ` +
+      'make: let every user read there; it holds nothing secret',
+  );
+  return null;
+}
+
+async function lockDirectory(
+  directory: string,
+  socketDirectory: string,
+  options: LockOptions,
+): Promise<Lock> {
   try {
     await makeDataDirectory(directory);
-    return await takeLock(directory, socketDirectory);
+    return await takeLock(directory, socketDirectory, options);
   } catch (error) {
     if (error instanceof DatabaseStartError) throw error;
     throw unusable(directory, error);

@@ -1,10 +1,31 @@
 import { constants } from 'node:fs';
-import { cp, open, readdir } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Copies a directory, sharing the blocks where the file system can. */
+/**
+ * Copies a directory of files and directories for this user alone, sharing the blocks where the file system can. Modes
+ * are not copied: an installation may be read-only, and other users may read it.
+ */
 export async function copyDirectory(from: string, to: string): Promise<void> {
-  await cp(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await mkdir(to, { mode: 0o700 });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyDirectory(source, target);
+    else {
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
+      await chmod(target, 0o600);
+    }
+  }
+}
+
+/** Lets every user read a directory and what is in it, and only its owner write there, whatever the umask was. */
+export async function letAllRead(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) await letAllRead(path);
+    else await chmod(path, 0o644);
+  }
 }
 
 /** Makes everything below `directory` outlast a power cut: contents, names and all. */

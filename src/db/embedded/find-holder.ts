@@ -1,16 +1,29 @@
-import { lockNumbers, ownerOf, pathOf } from './lock-file.ts';
+import { nameOf, watchMilliseconds } from './lock.ts';
+import { beats, lockNumbers, ownerOf, pathOf } from './lock-file.ts';
 import { lifeOf } from './owner.ts';
 
-/** Who uses a data directory now, for people; null where nobody is known to. Takes no lock, and waits for nothing. */
-export async function findHolder(directory: string): Promise<string | null> {
+export interface Holder {
+  /** For people. */
+  readonly name: string;
+  /** False where it runs, or ran, elsewhere, and has shown no sign of life: it may have left its lock. */
+  readonly isAlive: boolean;
+}
+
+/**
+ * Who has the lock of a data directory; null where nobody living has. Takes no lock and changes nothing.
+ * @param watch how long to watch for a sign of life of one whose pid means nothing here
+ */
+export async function findHolder(directory: string, watch = watchMilliseconds): Promise<Holder | null> {
+  let silent: Holder | null = null;
   for (const number of await lockNumbers(directory)) {
-    const owner = await ownerOf(pathOf(directory, number));
+    const path = pathOf(directory, number);
+    const owner = await ownerOf(path);
     if (owner === 'gone') continue;
-    if (owner === 'unreadable') return 'another process';
-    const life = lifeOf(owner);
-    const where = owner.place.split(' ')[0];
-    if (life === 'alive') return `process ${owner.pid} (${where})`;
-    if (life === 'unknown') return `process ${owner.pid} of another machine or container (${where})`;
+    const life = owner === 'unreadable' ? 'unknown' : lifeOf(owner);
+    if (life === 'dead') continue;
+    const name = life === 'alive' ? nameOf(owner) : `${nameOf(owner)} of another machine, container or boot`;
+    if (life === 'alive' || (await beats(path, watch))) return { name, isAlive: true };
+    silent = { name, isAlive: false };
   }
-  return null;
+  return silent;
 }

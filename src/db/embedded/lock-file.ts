@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { lockName } from './lock-name.ts';
 import type { Owner } from './owner.ts';
-
-const lockName = /^postgres\.lock\.(\d{1,9})$/;
 
 const ownerSchema = z.object({
   pid: z.number().int().positive(),
@@ -22,19 +22,35 @@ export async function touched(path: string): Promise<number | null> {
   );
 }
 
-/** Links a finished file into place, so that no one ever reads half a lock. False when the name is taken. */
-export async function createExclusively(path: string, owner: Owner): Promise<boolean> {
+/** Watches for the touch of a living holder, by the file's own clock alone. */
+export async function beats(path: string, watchMilliseconds: number): Promise<boolean> {
+  const before = await touched(path);
+  for (let waited = 0; waited < watchMilliseconds; waited += 500) {
+    await sleep(500);
+    const now = await touched(path);
+    if (now === null) return false;
+    if (now !== before) return true;
+  }
+  return false;
+}
+
+/**
+ * Links a finished file into place, so that no one ever reads half a lock.
+ * @returns its text, which no other lock has; null when the name is taken
+ */
+export async function createExclusively(path: string, owner: Owner): Promise<string | null> {
+  const text = JSON.stringify({ ...owner, token: randomUUID() });
   const draft = join(dirname(path), `.postgres.lock.${randomUUID()}`);
   try {
     const file = await open(draft, 'wx', 0o600);
     await file
-      .writeFile(JSON.stringify(owner))
+      .writeFile(text)
       .then(() => file.sync())
       .finally(() => file.close());
     await link(draft, path);
-    return true;
+    return text;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null;
     throw error;
   } finally {
     await rm(draft, { force: true });

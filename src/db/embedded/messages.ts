@@ -1,7 +1,9 @@
+import type { LockTicket } from './held-lock.ts';
+
 /** What the database's thread is started with. */
 export type Task =
-  /** Serve the database of a directory, durably. */
-  | { readonly kind: 'serve'; readonly directory: string; readonly socket: string }
+  /** Serve the database of a directory, durably, as long as this process has the directory's lock. */
+  | { readonly kind: 'serve'; readonly directory: string; readonly socket: string; readonly lock: LockTicket }
   /** Serve a database that is kept in memory only, from a prepared archive when there is one. */
   | { readonly kind: 'serve-memory'; readonly archive: string | null; readonly socket: string }
   /** Make an empty database in a directory, then end. */

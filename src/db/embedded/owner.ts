@@ -6,7 +6,7 @@ export interface Owner {
   readonly pid: number;
   /** When the process started, in the kernel's ticks; null where there is no /proc. Tells a reused pid. */
   readonly startTime: string | null;
-  /** Host, boot and pid namespace: pids mean something only where all three are the same. */
+  /** Host, boot and pid namespace, with spaces between: pids mean the same where the latter two are the same. */
   readonly place: string;
   readonly socketDirectory: string;
 }
@@ -24,7 +24,7 @@ export function thisProcess(socketDirectory: string): Owner {
 
 /** Unknown: the owner runs, or ran, on another machine, before a reboot, or in another container. */
 export function lifeOf(owner: Owner): Life {
-  if (owner.place !== place()) return 'unknown';
+  if (!sharesPids(owner.place)) return 'unknown';
   if (!exists(owner.pid)) return 'dead';
   const stat = statOf(owner.pid);
   if (stat === null || owner.startTime === null) return 'alive';
@@ -35,6 +35,14 @@ function place(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   const namespace = attempt(() => readlinkSync('/proc/self/ns/pid'));
   return [hostname(), boot, namespace].join(' ');
+}
+
+/** A host's name is for people: it changes, and containers have each other's. It counts where nothing else is known. */
+function sharesPids(theirs: string): boolean {
+  const ours = place();
+  const [boot, namespace] = ours.split(' ').slice(-2);
+  if (!boot || !namespace) return theirs === ours;
+  return theirs.split(' ').slice(-2).join(' ') === `${boot} ${namespace}`;
 }
 
 function exists(pid: number): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,8 +35,22 @@ export function templateOf(migrations: readonly Migration[]): Template {
   return { directory: join(root, 'data'), archive: join(root, 'data.tar') };
 }
 
-/** The template, when it has been made; otherwise initdb and the migrations run. */
-export function findTemplate(migrations: readonly Migration[]): Template | null {
+/**
+ * The template, when it has been made. Without one, initdb and the migrations run.
+ * @returns `unreadable` where this user may not read it
+ */
+export function findTemplate(migrations: readonly Migration[]): Template | 'unreadable' | null {
   const template = templateOf(migrations);
-  return existsSync(template.directory) && existsSync(template.archive) ? template : null;
+  if (!existsSync(template.directory) || !existsSync(template.archive)) return null;
+  return canBeRead(template) ? template : 'unreadable';
+}
+
+function canBeRead({ directory, archive }: Template): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    for (const file of [archive, join(directory, 'global/pg_control')]) accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Reply, Request, Task } from './messages.ts';
+import { spawnThread } from './spawn.ts';
 
 /** PostgreSQL did not open its files; the message is its own. */
 export class EngineError extends Error {
@@ -16,25 +15,6 @@ export interface DatabaseThread {
   close(): Promise<void>;
 }
 
-/** Built files run as they are; source files, in tests and development, through tsx. */
-const fromSource = import.meta.url.endsWith('.ts');
-
-function spawn(task: Task): Worker {
-  const url = new URL(fromSource ? './worker.ts' : './worker.js', import.meta.url);
-  return new Worker(fromSource ? throughTsx(url) : url, { workerData: task });
-}
-
-/**
- * tsx's `--import` hook leaves worker threads alone on Node 20, so the thread registers it itself.
- * tsx is resolved from this file, not from the working directory, which may be anywhere.
- */
-function throughTsx(url: URL): URL {
-  const tsxPackage = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
-  const tsx = new URL('./dist/esm/api/index.mjs', tsxPackage).href;
-  const code = `import { register } from ${JSON.stringify(tsx)}; register(); await import(${JSON.stringify(url.href)});`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-}
-
 /**
  * Starts a thread that serves a database on a Unix socket, and waits until it does.
  * @param onFatal called once when the thread dies later on, unasked; its connections break at the same moment
@@ -43,7 +23,7 @@ export async function startThread(
   task: Exclude<Task, { kind: 'create' }>,
   onFatal: (error: Error) => void,
 ): Promise<DatabaseThread> {
-  const worker = spawn(task);
+  const worker = spawnThread('worker', task);
   const death = deathOf(worker);
   await answer(worker, 'ready', death);
   let state: 'open' | 'closing' | 'dead' = 'open';
@@ -70,7 +50,7 @@ export async function startThread(
 
 /** Makes an empty database in an empty directory, in a thread of its own: initdb takes seconds and much memory. */
 export async function createInThread(directory: string): Promise<void> {
-  const worker = spawn({ kind: 'create', directory });
+  const worker = spawnThread('worker', { kind: 'create', directory } satisfies Task);
   await answer(worker, 'closed', deathOf(worker));
   await worker.terminate();
 }

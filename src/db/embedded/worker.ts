@@ -6,6 +6,7 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { DurableFiles, durableStartParams } from './durable-files.ts';
 import { guardEngine } from './guard-engine.ts';
+import { HeldLock } from './held-lock.ts';
 import type { Reply, Request, Task } from './messages.ts';
 
 /** The thread that PostgreSQL runs in, so that a slow query never holds up the event loop. */
@@ -35,7 +36,11 @@ function reply(message: Reply): void {
 }
 
 /** Ends the thread at once, from inside the engine too: after a failed fsync or a trap nothing in memory is sound. */
-function fail(error: unknown, byEngine = false): never {
+const fail = (error: unknown): never => end(error, false);
+/** The same where PostgreSQL did not open the files. */
+const failToOpen = (error: unknown): never => end(error, true);
+
+function end(error: unknown, byEngine: boolean): never {
   const reason = error instanceof Error ? error.message : String(error);
   reply({ kind: 'failed', message: [...complaints.slice(-3), reason].join(' | '), byEngine });
   process.exit(1);
@@ -49,19 +54,23 @@ async function run(task: Task): Promise<void> {
     reply({ kind: 'closed' });
     return;
   }
-  const files = task.kind === 'serve' ? new DurableFiles(task.directory, (error) => fail(error)) : null;
+  const lock = task.kind === 'serve' ? new HeldLock(task.lock) : null;
+  const files =
+    task.kind === 'serve' && lock !== null
+      ? new DurableFiles(task.directory, () => lock.assertHeld(), fail)
+      : null;
   const engine = await PGlite.create(
     files === null
       ? { onStderr, extensions, ...(await archiveOf(task)) }
       : { fs: files, startParams: durableStartParams, onStderr, extensions },
-  ).catch((error: unknown) => fail(error, true));
+  ).catch(failToOpen);
   if (files?.syncs === 0) throw new Error('The engine opened without one fsync: it would lose data.');
-  guardEngine(engine, (error) => fail(error));
+  guardEngine(engine, () => lock?.assertLease(), fail);
   const server = new PGLiteSocketServer({ db: engine, path: task.socket, maxConnections: 16 });
   await server.start();
   parentPort?.on('message', (request: Request) => {
     if (request === 'count-syncs') reply({ kind: 'syncs', count: files?.syncs ?? 0 });
-    else close(engine, server).catch((error: unknown) => fail(error));
+    else close(engine, server).catch(fail);
   });
   reply({ kind: 'ready' });
 }
@@ -79,4 +88,4 @@ async function close(engine: PGlite, server: PGLiteSocketServer): Promise<void> 
 }
 
 const task: Task = workerData;
-run(task).catch((error: unknown) => fail(error));
+run(task).catch(fail);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { atLeisure } from '../in-transaction.ts';
 
 /** So many entries make a block: what a search reads for each block that holds its text. */
 export const blockEntries = 256;
@@ -8,7 +9,8 @@ export const fewestEntries = 2 * blockEntries;
 
 /** The applications that have enough to gather, the least first. */
 export async function logsToGather(pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
+  const { rows } = await atLeisure<{ id: string }>(
+    pool,
     `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${fewestEntries}
      ORDER BY sum(entries)`,
   );

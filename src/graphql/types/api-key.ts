@@ -108,7 +108,7 @@ builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: CreateApiKeyPayload,
     nullable: true,
-    description: 'Makes an API key, which opens the whole account.',
+    description: 'Makes an API key, which opens the whole account. Errors: LIMIT_REACHED.',
     args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The new key.' }) },
     resolve: (_parent, { input }, { service }) =>
       createApiKey({ ctx: service, input: parseInput(createApiKeyInput, input) }),

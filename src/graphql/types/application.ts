@@ -20,6 +20,7 @@ import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { parseInput } from '../input.ts';
 import { listField } from '../list.ts';
+import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 
@@ -58,7 +59,11 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   description: 'A text that clients are shown.',
   fields: (t) => ({
     key: t.expose('key', { type: messageKey, description: 'When it is shown.' }),
-    text: t.exposeString('text', { description: 'What it says.' }),
+    text: t.exposeString('text', {
+      description: 'What it says.',
+      // As long as many fields are: up to 1.5 kB.
+      complexity: { field: 4, multiplier: 1 },
+    }),
   }),
 });
 
@@ -227,9 +232,10 @@ const DeleteApplicationPayload = builder.objectRef<{ id: string }>('DeleteApplic
 
 builder.mutationFields((t) => ({
   createApplication: t.field({
+    ...rateLimited('appCreate'),
     type: CreateApplicationPayload,
     nullable: true,
-    description: 'Makes an application with an Ed25519 key of its own.',
+    description: 'Makes an application with an Ed25519 key of its own. Errors: LIMIT_REACHED.',
     args: {
       input: t.arg({ type: CreateApplicationInput, required: true, description: 'The new application.' }),
     },

@@ -1,38 +1,75 @@
-import { type AccountExport, exportAccount } from '../../services/account/export.ts';
+import { exportAccount } from '../../services/account/export.ts';
+import { requireDeveloper } from '../../services/actor.ts';
+import type { ServiceContext } from '../../services/context.ts';
 import { exportEndUsers } from '../../services/end-user/export.ts';
 import { ServiceError } from '../../services/errors.ts';
-import { gather, isPages } from '../../services/export-pages.ts';
+import { isPages, mapPages, type Pages } from '../../services/export-pages.ts';
 import { builder } from '../builder.ts';
 import { rateLimited } from '../rate-limit.ts';
 
 /** An export reads whole tables: five fit into one document. */
 const complexity = { field: 4000, multiplier: 1 };
 
-/** The interface writes this one field of a key with underscores, and an export is the same however it is asked for. */
-const exportedApiKey = ({ lastUsedAt, ...key }: AccountExport['apiKeys'][number]) => ({
-  ...key,
-  last_used_at: lastUsedAt,
-});
+/** An answer of GraphQL is made in one piece, and REST's is sent as it is read: so many rows of a kind, and bytes in all. */
+const most = { rows: 20_000, bytes: 32_000_000 } as const;
 
-/** Of one kind: an answer of GraphQL is made in one piece, and REST's is sent as it is read. */
-const mostRows = 20_000;
+/** An export with its lists whole. */
+class WholeExport {
+  readonly #path: string;
+  readonly #rows = new Map<string, number>();
+  #bytes = 0;
 
-/**
- * An export with its lists whole.
- * @param path where REST has it
- * @throws {ServiceError} VALIDATION_FAILED where a list is too long for that
- */
-async function whole(exported: object, path: string): Promise<object> {
-  const members: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(exported)) {
-    members[name] = isPages(member) ? ((await gather(member, mostRows)) ?? tooMany(name, path)) : member;
+  /** @param path where REST has it */
+  constructor(path: string) {
+    this.#path = path;
   }
-  return members;
+
+  /**
+   * An object with its lists whole, those within rows too.
+   * @throws {ServiceError} VALIDATION_FAILED where it is too long for one piece
+   */
+  async read(value: object): Promise<object> {
+    const members: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      if (Array.isArray(member)) this.#count(name, member.length);
+      members[name] = isPages(member) ? await this.#readList(name, member) : member;
+    }
+    return members;
+  }
+
+  async #readList(name: string, pages: Pages<unknown>): Promise<unknown[]> {
+    const rows: unknown[] = [];
+    for await (const page of pages) {
+      for (const row of page) {
+        this.#bytes += Buffer.byteLength(JSON.stringify(row));
+        this.#count(name, 1);
+        rows.push(typeof row === 'object' && row !== null ? await this.read(row) : row);
+      }
+    }
+    return rows;
+  }
+
+  #count(name: string, more: number): void {
+    const rows = (this.#rows.get(name) ?? 0) + more;
+    this.#rows.set(name, rows);
+    if (rows <= most.rows && this.#bytes <= most.bytes) return;
+    const what =
+      rows > most.rows
+        ? `has at most ${most.rows.toLocaleString('en-US')} ${name}`
+        : `is at most ${most.bytes / 1_000_000} MB long`;
+    const message = `Over GraphQL an export ${what}, and this one is longer: get it from ${this.#path}.`;
+    throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
+  }
 }
 
-function tooMany(name: string, path: string): never {
-  const message = `Over GraphQL an export has at most ${mostRows} ${name}, and this one has more: get it from ${path}.`;
-  throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
+/** Makes an export, once there is room for another of the developer, and reads it whole. */
+async function whole(ctx: ServiceContext, path: string, make: () => Promise<object>): Promise<object> {
+  const release = ctx.env.exportSlots.take(requireDeveloper(ctx.actor));
+  try {
+    return await new WholeExport(path).read(await make());
+  } finally {
+    release();
+  }
 }
 
 builder.queryFields((t) => ({
@@ -41,24 +78,26 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      'All that is kept of your account: developer, applications, licenses without their keys, end users, bans, API keys, and the newest 10,000 entries of the log; as REST exports it, of which at most 20,000 of each kind fit in here. It is noted in the log. Null comes with an UNAUTHENTICATED or VALIDATION_FAILED error.',
+      'All that is kept of your account: developer, applications, licenses without their keys, end users, bans, API keys, and the newest 10,000 entries of the log; as REST exports it, of which at most 20,000 of each kind and 32 MB fit in here. It is noted in the log. Null comes with an UNAUTHENTICATED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
     complexity,
-    resolve: async (_parent, _args, { service }) => {
-      const { apiKeys, ...rest } = await exportAccount({ ctx: service });
-      return whole({ ...rest, apiKeys: apiKeys.map(exportedApiKey) }, 'GET /api/v1/account/export');
-    },
+    resolve: (_parent, _args, { service }) =>
+      whole(service, 'GET /api/v1/account/export', async () => {
+        const { apiKeys, ...rest } = await exportAccount({ ctx: service });
+        // The interface writes this one field with underscores, and an export is the same however it is asked for.
+        const listed = mapPages(apiKeys, ({ lastUsedAt, ...key }) => ({ ...key, last_used_at: lastUsedAt }));
+        return { ...rest, apiKeys: listed };
+      }),
   }),
   endUserExport: t.field({
     type: 'JSONObject',
     nullable: true,
     description:
-      "All that is kept of an application's end users: accounts, licenses, sessions, bans, and the newest 10,000 entries of its log; as REST exports it, of which at most 20,000 of each kind fit in here. Null comes with an APP_NOT_FOUND or VALIDATION_FAILED error.",
+      "All that is kept of an application's end users: accounts, licenses, sessions, bans, and the newest 10,000 entries of its log; as REST exports it, of which at most 20,000 of each kind and 32 MB fit in here. Null comes with an APP_NOT_FOUND, VALIDATION_FAILED or TOO_MANY_EXPORTS error.",
     args: { applicationId: t.arg.id({ required: true, description: 'The application.' }) },
     complexity,
-    resolve: async (_parent, { applicationId }, { service }) =>
-      whole(
-        await exportEndUsers({ ctx: service, input: { applicationId } }),
-        `GET /api/v1/apps/${applicationId}/users/export`,
+    resolve: (_parent, { applicationId }, { service }) =>
+      whole(service, `GET /api/v1/apps/${applicationId}/users/export`, () =>
+        exportEndUsers({ ctx: service, input: { applicationId } }),
       ),
   }),
 }));

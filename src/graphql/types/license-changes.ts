@@ -45,7 +45,7 @@ builder.mutationField('banLicense', (t) =>
   t.field({
     type: licensePayload('BanLicensePayload'),
     nullable: true,
-    description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN.',
+    description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN, LIMIT_REACHED.',
     args: {
       input: t.arg({
         type: BanLicenseInput,
@@ -137,7 +137,7 @@ builder.mutationFields((t) => ({
     type: ExtendLicensesPayload,
     nullable: true,
     description:
-      'Gives every active license of an application that has an end, and has not reached it, more time. Errors: APP_NOT_FOUND.',
+      'Gives every active license of an application that has an end, and has not reached it, more time: all of them, or none when one would end after 9999-12-31T23:59:59Z (VALIDATION_FAILED). Errors: APP_NOT_FOUND.',
     args: {
       input: t.arg({
         type: ExtendLicensesInput,

@@ -74,7 +74,8 @@ builder.mutationField('createLicenses', (t) =>
     ...rateLimited('licenseCreate'),
     type: CreateLicensesPayload,
     nullable: true,
-    description: 'Mints license keys. Errors: APP_NOT_FOUND, PRIVATE_MODE.',
+    description:
+      'Mints license keys: all of them or none. Errors: APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also for too many licenses of your account in a minute).',
     args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'What to mint.' }) },
     complexity: ({ input: { amount } }) => ({ field: 1, multiplier: tenthOf(amount) }),
     resolve: async (_parent, args, { service }) => {

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { RestContext, RestEnv } from '../adapter.ts';
 import { type HeaderFields, setFields } from '../header-fields.ts';
+import type { AllowedOrigins } from './allowed-origins.ts';
 
 /** What a page may read of an answer beside its body. */
 const exposed = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -33,7 +34,12 @@ export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
  * Dashboards on the configured origins may call with the session cookie. A request of no page is left as it is: answers
  * are not stored, so that none has to say that it varies.
  */
-export function openToAllowedPages(origins: readonly string[]): MiddlewareHandler<RestEnv> {
-  const open = cors({ origin: [...origins], credentials: true, exposeHeaders: exposed });
-  return (c, next) => (c.req.header('origin') === undefined ? next() : open(c, next));
+export function openToAllowedPages(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
+  const open = cors({ origin: [...origins.configured], credentials: true, exposeHeaders: exposed });
+  return (c, next) => {
+    if (c.req.header('origin') === undefined) return next();
+    const foreign = origins.foreign(c);
+    if (foreign !== null) origins.noteRefused(foreign);
+    return open(c, next);
+  };
 }

@@ -1,6 +1,8 @@
 import type { MiddlewareHandler } from 'hono';
 import { ServiceError } from '../../services/errors.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
+import type { AllowedOrigins } from './allowed-origins.ts';
+import { readBearer } from './bearer.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -11,36 +13,32 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
  * service first whether it may send one.
  */
 const mayChangeCookie = (c: RestContext): boolean =>
-  c.req.path.startsWith('/api/v1/auth/') ||
-  (c.req.path === '/graphql' && c.req.header('authorization') === undefined);
+  c.req.path.startsWith('/api/v1/auth/') || (c.req.path === '/graphql' && readBearer(c) === null);
 
 /**
  * Cross-site request forgery: a browser sends the cookie along with whatever a foreign page posts. An unsafe request
  * that carries it, or that asks for one, must come from this site, from an allowed origin, or from no page at all
- * (design §5, "Cookies").
+ * (design §5, "Cookies"). Where an API key comes with the cookie, `identify` finds out which of the two counts, and
+ * refuses then.
  */
-export function originGuard(publicUrl: string, corsOrigins: readonly string[]): MiddlewareHandler<RestEnv> {
-  const allowed = new Set([new URL(publicUrl).origin, ...corsOrigins]);
+export function originGuard(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
-    const origin = c.req.header('origin');
-    const concernsCookie = readSessionCookie(c) !== null || mayChangeCookie(c);
-    const guarded = !safeMethods.has(c.req.method) && concernsCookie;
-    if (
-      guarded &&
-      origin !== undefined &&
-      !allowed.has(origin) &&
-      !isSameHost(origin, c.req.header('host'))
-    ) {
-      throw new ServiceError(
-        'FORBIDDEN',
-        `Requests with a session cookie, or for one, are not accepted from ${origin}.`,
-      );
+    const foreign = safeMethods.has(c.req.method) ? null : origins.foreign(c);
+    if (foreign !== null) {
+      const byCookieAlone = readSessionCookie(c) !== null && readBearer(c) === null;
+      if (byCookieAlone || mayChangeCookie(c)) {
+        origins.noteRefused(foreign);
+        throw refusedOrigin(foreign);
+      }
+      c.set('foreignOrigin', foreign);
     }
     await next();
   };
 }
 
-/** The page was served by the very address that it calls. */
-function isSameHost(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host;
-}
+/** The refusal of a request by cookie from a foreign page. */
+export const refusedOrigin = (origin: string) =>
+  new ServiceError(
+    'FORBIDDEN',
+    `Requests with a session cookie, or for one, are not accepted from ${origin}.`,
+  );

@@ -1,16 +1,18 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { deleteAccount, deleteAccountInput } from '../../services/account/delete.ts';
 import { exportAccount } from '../../services/account/export.ts';
 import { setMask, setMaskInput } from '../../services/account/set-mask.ts';
 import { setMode, setModeInput } from '../../services/account/set-mode.ts';
 import { setVault, setVaultInput } from '../../services/account/set-vault.ts';
 import { updateProfile, updateProfileInput } from '../../services/account/update-profile.ts';
+import { mapPages } from '../../services/export-pages.ts';
 import { serviceContext } from '../adapter.ts';
 import { exportAnswer } from '../export-answer.ts';
 import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
   bodyCodes,
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -102,7 +104,7 @@ const exportRoute = createRoute({
     'read; where that fails on the way, the answer is broken off, and is no JSON.',
   responses: {
     200: jsonAnswer('The export', answer({ export: accountExportSchema })),
-    ...failures(...readCodes),
+    ...failures(...readCodes, 'TOO_MANY_EXPORTS'),
   },
 });
 
@@ -144,8 +146,10 @@ export const accountRoutes = createRouter()
     return c.json({ success: true as const, developer }, 200);
   })
   .openapi(exportRoute, async (c) => {
-    const { apiKeys, ...exported } = await exportAccount({ ctx: serviceContext(c) });
-    return exportAnswer(c, { ...exported, apiKeys: apiKeys.map(listedApiKey) });
+    return exportAnswer(c, async () => {
+      const { apiKeys, ...exported } = await exportAccount({ ctx: serviceContext(c) });
+      return { ...exported, apiKeys: mapPages(apiKeys, listedApiKey) };
+    });
   })
   .openapi(deleteRoute, async (c) => {
     await deleteAccount({ ctx: serviceContext(c), input: c.req.valid('json') });

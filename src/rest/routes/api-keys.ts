@@ -1,11 +1,13 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { apiKeyWarning, createApiKey, createApiKeyInput } from '../../services/api-key/create.ts';
 import { type ApiKeyView, listApiKeys } from '../../services/api-key/list.ts';
-import { revokeApiKey } from '../../services/api-key/revoke.ts';
+import { keptRevokedKeys, revokeApiKey } from '../../services/api-key/revoke.ts';
 import { serviceContext } from '../adapter.ts';
+import { listNote, listQuery } from '../page-query.ts';
 import {
   bodyCodes,
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -29,7 +31,7 @@ const createApiKeyRoute = createRoute({
   request: { body: jsonBody(createApiKeyInput) },
   responses: {
     201: jsonAnswer('The key', answer({ key: apiKeySchema, warning: z.string() })),
-    ...failures(...changeCodes, ...bodyCodes),
+    ...failures(...changeCodes, ...bodyCodes, 'LIMIT_REACHED'),
   },
 });
 
@@ -39,8 +41,13 @@ const listRoute = createRoute({
   path: '/account/api-keys',
   operationId: 'listApiKeys',
   summary: 'Your API keys, revoked ones too, newest first',
+  description: `What tells them apart, and when each was last used; no token. ${listNote} Of revoked keys the newest ${keptRevokedKeys} stay.`,
+  request: { query: listQuery },
   responses: {
-    200: jsonAnswer('The keys', answer({ keys: z.array(listedApiKeySchema) })),
+    200: jsonAnswer(
+      'The keys',
+      answer({ keys: z.array(listedApiKeySchema), nextCursor: z.string().nullable() }),
+    ),
     ...failures(...readCodes),
   },
 });
@@ -68,8 +75,9 @@ export const apiKeyRoutes = createRouter()
     return c.json({ success: true as const, key, warning: apiKeyWarning }, 201);
   })
   .openapi(listRoute, async (c) => {
-    const keys = await listApiKeys({ ctx: serviceContext(c) });
-    return c.json({ success: true as const, keys: keys.map(listedApiKey) }, 200);
+    const input = c.req.valid('query');
+    const { items, nextCursor } = await listApiKeys({ ctx: serviceContext(c), input });
+    return c.json({ success: true as const, keys: items.map(listedApiKey), nextCursor }, 200);
   })
   .openapi(revokeRoute, async (c) => {
     await revokeApiKey({ ctx: serviceContext(c), input: c.req.valid('param') });

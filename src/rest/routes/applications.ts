@@ -1,8 +1,9 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { getApplication } from '../../services/application/get.ts';
 import { listApplications } from '../../services/application/list.ts';
+import { messageOverrides } from '../../services/application/messages.ts';
 import { sdkHint } from '../../services/application/sdk-hint.ts';
 import {
   settingsNotEmpty,
@@ -10,15 +11,18 @@ import {
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
 import { serviceContext } from '../adapter.ts';
+import { listNote, listQuery } from '../page-query.ts';
 import {
   bodyCodes,
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
   idParam,
   jsonAnswer,
   jsonBody,
+  limitedForDevelopers,
   readCodes,
 } from '../route.ts';
 import { answer, applicationSchema, sdkHintSchema } from '../schemas.ts';
@@ -28,7 +32,8 @@ const params = idParam('the application');
 const applicationAnswer = answer({ application: applicationSchema });
 
 const createApplicationRoute = createRoute({
-  ...dashboard,
+  ...limitedForDevelopers('appCreate'),
+  tags: dashboard.tags,
   method: 'post',
   path: '/apps/create',
   operationId: 'createApplication',
@@ -40,7 +45,7 @@ const createApplicationRoute = createRoute({
       'The application, and what to build into the program',
       answer({ application: applicationSchema, sdkHint: sdkHintSchema, publicKeyB64: z.string() }),
     ),
-    ...failures(...changeCodes, ...bodyCodes),
+    ...failures(...changeCodes, ...bodyCodes, 'LIMIT_REACHED'),
   },
 });
 
@@ -50,8 +55,13 @@ const listRoute = createRoute({
   path: '/apps/',
   operationId: 'listApplications',
   summary: 'All your applications, newest first',
+  description: `Each with its settings and every message text, defaults included. ${listNote}`,
+  request: { query: listQuery },
   responses: {
-    200: jsonAnswer('The applications', answer({ applications: z.array(applicationSchema) })),
+    200: jsonAnswer(
+      'The applications',
+      answer({ applications: z.array(applicationSchema), nextCursor: z.string().nullable() }),
+    ),
     ...failures(...readCodes),
   },
 });
@@ -62,6 +72,7 @@ const getRoute = createRoute({
   path: '/apps/{id}',
   operationId: 'getApplication',
   summary: 'One application',
+  description: 'Its settings and every message text, defaults included.',
   request: { params },
   responses: {
     200: jsonAnswer('The application', applicationAnswer),
@@ -92,7 +103,9 @@ const settingsRoute = createRoute({
   request: {
     params,
     body: jsonBody(
-      updateApplicationSettingsInput.refine(settingsNotEmpty, 'must have at least one of the settings'),
+      updateApplicationSettingsInput
+        .extend({ responseMessages: messageOverrides.optional().openapi({ additionalProperties: false }) })
+        .refine(settingsNotEmpty, 'must have at least one of the settings'),
     ),
   },
   responses: {
@@ -115,12 +128,18 @@ export const applicationRoutes = createRouter()
     );
   })
   .openapi(listRoute, async (c) => {
-    const applications = await listApplications({ ctx: serviceContext(c) });
-    return c.json({ success: true as const, applications }, 200);
+    const { items, nextCursor } = await listApplications({
+      ctx: serviceContext(c),
+      input: c.req.valid('query'),
+    });
+    return c.json({ success: true as const, applications: [...items], nextCursor }, 200);
   })
   .openapi(listWithoutSlashRoute, async (c) => {
-    const applications = await listApplications({ ctx: serviceContext(c) });
-    return c.json({ success: true as const, applications }, 200);
+    const { items, nextCursor } = await listApplications({
+      ctx: serviceContext(c),
+      input: c.req.valid('query'),
+    });
+    return c.json({ success: true as const, applications: [...items], nextCursor }, 200);
   })
   .openapi(getRoute, async (c) => {
     const application = await getApplication({ ctx: serviceContext(c), input: c.req.valid('param') });

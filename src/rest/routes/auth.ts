@@ -1,12 +1,13 @@
-import { createRoute } from '@hono/zod-openapi';
 import { login, loginInput } from '../../services/auth/login.ts';
 import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
 import { register, registerInput } from '../../services/auth/register.ts';
 import { serviceContext } from '../adapter.ts';
+import { boundedJson } from '../middleware/bounded-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
   bodyCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -55,6 +56,7 @@ const loginRoute = createRoute({
 const logoutRoute = createRoute({
   operationId: 'logoutDeveloper',
   security: [],
+  middleware: [...boundedJson],
   method: 'post',
   path: '/auth/logout',
   tags,
@@ -62,7 +64,7 @@ const logoutRoute = createRoute({
   description: 'Needs no session: whoever has none is logged out already.',
   responses: {
     200: jsonAnswer('The session cookie is cleared', answer({})),
-    ...failures('FORBIDDEN', 'INTERNAL'),
+    ...failures('VALIDATION_FAILED', ...bodyCodes, 'FORBIDDEN', 'INTERNAL'),
   },
 });
 
@@ -73,6 +75,7 @@ const meRoute = createRoute({
   path: '/auth/me',
   tags,
   summary: 'The developer who asks',
+  description: 'Whose session or API key came with the request.',
   responses: { 200: jsonAnswer('The account', developerAnswer), ...failures(...readCodes) },
 });
 

@@ -1,9 +1,11 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { deleteBan } from '../../services/ban/delete.ts';
 import { listBans } from '../../services/ban/list.ts';
 import { serviceContext } from '../adapter.ts';
+import { listNote, listQuery } from '../page-query.ts';
 import {
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -23,9 +25,10 @@ const listRoute = createRoute({
   path: '/apps/{id}/bans',
   operationId: 'listBans',
   summary: 'Banned devices and addresses of an application, newest first',
-  request: { params },
+  description: `Banning a license makes them, by its \`scope\`; the license itself is not among them. ${listNote}`,
+  request: { params, query: listQuery },
   responses: {
-    200: jsonAnswer('The bans', answer({ bans: z.array(banSchema) })),
+    200: jsonAnswer('The bans', answer({ bans: z.array(banSchema), nextCursor: z.string().nullable() })),
     ...failures(...readCodes, 'APP_NOT_FOUND'),
   },
 });
@@ -36,6 +39,7 @@ const deleteRoute = createRoute({
   path: '/apps/{id}/bans/{banId}',
   operationId: 'deleteBan',
   summary: 'Remove a ban; the license that caused it stays banned',
+  description: 'The device or address may use the application again, with another license.',
   request: {
     params: params.extend({ banId: nestedIdParam('banId', 'the ban') }),
   },
@@ -47,11 +51,9 @@ const deleteRoute = createRoute({
 
 export const banRoutes = createRouter()
   .openapi(listRoute, async (c) => {
-    const bans = await listBans({
-      ctx: serviceContext(c),
-      input: { applicationId: c.req.valid('param').id },
-    });
-    return c.json({ success: true as const, bans }, 200);
+    const input = { applicationId: c.req.valid('param').id, list: c.req.valid('query') };
+    const { items, nextCursor } = await listBans({ ctx: serviceContext(c), input });
+    return c.json({ success: true as const, bans: [...items], nextCursor }, 200);
   })
   .openapi(deleteRoute, async (c) => {
     const { id: applicationId, banId } = c.req.valid('param');

@@ -1,9 +1,18 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { metricsOverview } from '../../services/metrics/overview.ts';
 import { listSecurityLog } from '../../services/security-log/list.ts';
 import { serviceContext } from '../adapter.ts';
 import { pageQuery } from '../page-query.ts';
-import { createRouter, failures, forDevelopers, idParam, jsonAnswer, readCodes } from '../route.ts';
+import {
+  createRoute,
+  createRouter,
+  failures,
+  figureCodes,
+  forDevelopers,
+  idParam,
+  jsonAnswer,
+  searchCodes,
+} from '../route.ts';
 import { answer, metricsSchema, securityLogEntrySchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['Log and metrics'] };
@@ -24,7 +33,7 @@ const logsRoute = createRoute({
       'A page of entries',
       answer({ logs: z.array(securityLogEntrySchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
+    ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -34,9 +43,10 @@ const overviewRoute = createRoute({
   path: '/metrics/overview',
   operationId: 'getMetrics',
   summary: 'Applications, licenses by status, and the validations of the last 24 hours',
+  description: 'Of all your applications together. An active license that has ended counts as expired.',
   responses: {
     200: jsonAnswer('The figures', answer({ metrics: metricsSchema })),
-    ...failures(...readCodes),
+    ...failures(...figureCodes),
   },
 });
 

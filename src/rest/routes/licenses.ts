@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { banLicense, banLicenseInput } from '../../services/license/ban.ts';
 import { createLicenses, createLicensesInput } from '../../services/license/create.ts';
 import { createBlindInput, createBlindLicenses } from '../../services/license/create-blind.ts';
@@ -12,6 +12,7 @@ import { pageQuery } from '../page-query.ts';
 import {
   bodyCodes,
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -19,7 +20,7 @@ import {
   jsonAnswer,
   jsonBody,
   limitedForDevelopers,
-  readCodes,
+  searchCodes,
 } from '../route.ts';
 import { answer, blindLicenseSchema, licenseSchema, mintedLicenseSchema } from '../schemas.ts';
 
@@ -40,7 +41,8 @@ const createLicensesRoute = createRoute({
     'An `X` of `mask` is a random character, anything else stands for itself. `durationSeconds` counts ' +
     'from first use; 0 never ends. `warning` says that the keys cannot be recovered, and when the mask is ' +
     'short. In private mode the answer is PRIVATE_MODE: mint in the browser, and send the hashes to ' +
-    '`/licenses/create-blind`.',
+    '`/licenses/create-blind`. RATE_LIMITED is also the answer when your account has created too many ' +
+    'licenses in a minute; `error` says how many are left.',
   request: { body: jsonBody(createLicensesInput) },
   responses: {
     201: jsonAnswer('The keys', answer({ keys: z.array(mintedLicenseSchema), warning: z.string() })),
@@ -57,7 +59,8 @@ const createBlindRoute = createRoute({
   summary: 'Store licenses whose keys the browser has minted: all or none',
   description:
     'The service never sees the keys. Works in both modes. KEY_EXISTS names the keys that exist already ' +
-    'in `issues`.',
+    'in `issues`. RATE_LIMITED is also the answer when your account has created too many licenses in a ' +
+    'minute; `error` says how many are left.',
   request: { body: jsonBody(createBlindInput) },
   responses: {
     201: jsonAnswer('The licenses', answer({ keys: z.array(blindLicenseSchema) })),
@@ -71,13 +74,16 @@ const listRoute = createRoute({
   path: '/apps/{id}/licenses',
   operationId: 'listLicenses',
   summary: 'Licenses of an application, newest first',
+  description:
+    'Keys are not part of it: the service has their hashes alone. `q` searches key prefixes, notes, HWIDs and last ' +
+    'addresses, and a whole key finds its license.',
   request: { params: applicationParams, query: pageQuery },
   responses: {
     200: jsonAnswer(
       'A page of licenses',
       answer({ licenses: z.array(licenseSchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
+    ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -87,7 +93,9 @@ const extendRoute = createRoute({
   path: '/apps/{id}/licenses/extend',
   operationId: 'extendLicenses',
   summary: 'Give every active license that has an end more time',
-  description: 'Licenses that were never used, never end or are banned stay as they are.',
+  description:
+    'Licenses that were never used, never end or are banned stay as they are. None can end after ' +
+    '9999-12-31T23:59:59Z: VALIDATION_FAILED says when one would, and none is extended then.',
   request: { params: applicationParams, body: jsonBody(extendLicensesInput) },
   responses: {
     200: jsonAnswer('How many there were', answer({ extended: z.int() })),
@@ -108,7 +116,14 @@ const banRoute = createRoute({
   request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
   responses: {
     200: licenseAnswer,
-    ...failures(...changeCodes, ...bodyCodes, 'LICENSE_NOT_FOUND', 'HWID_NOT_SET', 'IP_NOT_KNOWN'),
+    ...failures(
+      ...changeCodes,
+      ...bodyCodes,
+      'LICENSE_NOT_FOUND',
+      'HWID_NOT_SET',
+      'IP_NOT_KNOWN',
+      'LIMIT_REACHED',
+    ),
   },
 });
 
@@ -128,7 +143,12 @@ const postTierRoute = createRoute({
   operationId: 'setLicenseTierByPost',
   description: 'The same as PATCH.',
 });
-const patchTierRoute = createRoute({ ...tierContract, method: 'patch', operationId: 'setLicenseTier' });
+const patchTierRoute = createRoute({
+  ...tierContract,
+  method: 'patch',
+  operationId: 'setLicenseTier',
+  description: 'Any tier from 0 may be set, lower ones too. Programs learn of it at their next validation.',
+});
 
 const resetHwidRoute = createRoute({
   ...dashboard,

@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { createEndUser, createEndUserInput } from '../../services/end-user/create.ts';
 import { deleteEndUser } from '../../services/end-user/delete.ts';
 import { exportEndUsers } from '../../services/end-user/export.ts';
@@ -10,6 +10,7 @@ import { pageQuery } from '../page-query.ts';
 import {
   bodyCodes,
   changeCodes,
+  createRoute,
   createRouter,
   failures,
   forDevelopers,
@@ -18,6 +19,7 @@ import {
   jsonBody,
   nestedIdParam,
   readCodes,
+  searchCodes,
 } from '../route.ts';
 import { answer, endUserExportSchema, endUserSchema } from '../schemas.ts';
 
@@ -38,7 +40,7 @@ const listRoute = createRoute({
       'A page of users',
       answer({ users: z.array(endUserSchema), nextCursor: z.string().nullable() }),
     ),
-    ...failures(...readCodes, 'VALIDATION_FAILED', 'APP_NOT_FOUND'),
+    ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -80,7 +82,7 @@ const exportRoute = createRoute({
   request: { params },
   responses: {
     200: jsonAnswer('The export', answer({ export: endUserExportSchema })),
-    ...failures(...readCodes, 'APP_NOT_FOUND'),
+    ...failures(...readCodes, 'APP_NOT_FOUND', 'TOO_MANY_EXPORTS'),
   },
 });
 
@@ -125,8 +127,7 @@ export const userRoutes = createRouter()
   })
   .openapi(exportRoute, async (c) => {
     const input = { applicationId: c.req.valid('param').id };
-    const exported = await exportEndUsers({ ctx: serviceContext(c), input });
-    return exportAnswer(c, exported);
+    return exportAnswer(c, () => exportEndUsers({ ctx: serviceContext(c), input }));
   })
   .openapi(deleteRoute, async (c) => {
     const { id: applicationId, userId } = c.req.valid('param');

@@ -11,8 +11,9 @@ import {
 import { type ClientVerb, clientVerbs } from '../../services/client-session/client-verbs.ts';
 import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
+import { id } from '../../services/fields.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
-import { failuresOf, jsonAnswer, jsonBody, openContract } from '../route.ts';
+import { failuresOf, jsonAnswer, openContract, openJsonBody } from '../route.ts';
 import { sealedAnswerSchema } from '../schemas.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
@@ -37,7 +38,7 @@ const sessionInitRoute = createRoute({
     'The handshake of the client protocol, in plain JSON. Verify `signatureB64` with the public key that ' +
     'is built into the program before anything else: SPEC (`src/protocol/SPEC.md`) §3 and §4. The text of ' +
     'a 403 is the one that the developer has set for its code.',
-  request: { body: jsonBody(sessionInitRequest) },
+  request: { body: openJsonBody(sessionInitRequest.extend({ appId: id })) },
   responses: {
     200: jsonAnswer('The session, signed', sessionInitResponse),
     ...failures(...alwaysPossible, 'APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'APP_NOT_FOUND'),
@@ -166,7 +167,7 @@ Inner request: \`nonce\`, \`timestamp\`, \`v\`, \`echoNonce?\`, ${inner}.
 
 Inner codes, always with HTTP 200: VALIDATION_FAILED, ${codes.join(', ')}. The first that applies is the verdict (§10).
 A plaintext failure is unsigned, so a client reports it and takes it for no verdict (§11).`,
-    request: { body: jsonBody(sealedRequest) },
+    request: { body: openJsonBody(sealedRequest) },
     responses: {
       200: jsonAnswer('A sealed and signed result', sealedAnswerSchema),
       ...failures(

@@ -28,7 +28,7 @@ export async function changeAccount(
   developerId: string,
   change: AccountChange,
 ): Promise<ChangedAccount> {
-  return changeInTransaction(ctx, async (transaction, touched) => {
+  const apply: Parameters<typeof changeInTransaction<ChangedAccount>>[1] = async (transaction, touched) => {
     touched.credentials(developerId);
     // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
     await holdAccount(transaction, developerId, change.confirmedHash);
@@ -45,7 +45,8 @@ export async function changeAccount(
       metadata: { changed: change.fields },
     });
     return account;
-  }).catch((error: unknown) => {
+  };
+  return changeInTransaction(ctx, apply, { taker: { developer: developerId } }).catch((error: unknown) => {
     if (!isUniqueViolation(error, 'email_normalized')) throw error;
     throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
   });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { anyPassword } from '../fields.ts';
+import { deleteOwner } from '../delete-owned.ts';
+import { anyPassword, closedObject } from '../fields.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { holdAccount } from './hold-account.ts';
 import { requirePassword } from './require-password.ts';
 
-export const deleteAccountInput = z.object({
+export const deleteAccountInput = closedObject({
   password: anyPassword,
   confirm: z.literal('DELETE', 'must be the text DELETE'),
 });
@@ -35,8 +36,13 @@ export async function deleteAccount({
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
       for (const { id } of owned) touched.application(id);
       touched.credentials(developerId);
-      await transaction.developer.deleteMany({ where: { id: developerId } });
+      await deleteOwner(
+        ctx,
+        transaction,
+        developerId,
+        owned.map(({ id }) => id),
+      );
     },
-    cascadeTimeLimit,
+    { ...cascadeTimeLimit, taker: { developer: developerId } },
   );
 }

@@ -1,4 +1,5 @@
-import type { Prisma } from '../../db/client.ts';
+import { Prisma } from '../../db/client.ts';
+import { isNotDeletedOwner } from '../../db/deleted-owners.ts';
 import { accountDeleted } from '../transaction.ts';
 import { wrongPassword } from './require-password.ts';
 
@@ -14,7 +15,8 @@ export async function holdAccount(
   confirmedHash: string | null,
 ): Promise<void> {
   const [account] = await transaction.$queryRaw<{ passwordHash: string }[]>`
-    SELECT password_hash AS "passwordHash" FROM developers WHERE id = ${developerId}::uuid FOR UPDATE`;
+    SELECT password_hash AS "passwordHash" FROM developers WHERE id = ${developerId}::uuid AND ${Prisma.raw(isNotDeletedOwner)}
+    FOR UPDATE`;
   if (account === undefined) throw accountDeleted();
   if (confirmedHash !== null && account.passwordHash !== confirmedHash) throw wrongPassword();
 }

@@ -1,4 +1,5 @@
 import { verifyPassword } from '../../crypto/password.ts';
+import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 
@@ -16,7 +17,7 @@ export async function requirePassword(
     where: { id: developerId },
     select: { passwordHash: true },
   });
-  const matches = await verifyPassword(developer?.passwordHash ?? null, password);
+  const matches = await verifyPassword(developer?.passwordHash ?? null, password, networkOf(ctx.client.ip));
   if (developer === null || !matches) throw wrongPassword();
   return developer.passwordHash;
 }

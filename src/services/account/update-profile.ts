@@ -1,16 +1,16 @@
-import { randomInt } from 'node:crypto';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
-import { hashPassword } from '../../crypto/password.ts';
 import type { Prisma } from '../../db/client.ts';
+import { networkOf } from '../../lib/ip.ts';
 import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
-import { anyPassword, developerPassword, displayName, email } from '../fields.ts';
+import { anyPassword, closedObject, developerPassword, displayName, email } from '../fields.ts';
 import { changeAccount } from './change.ts';
+import { withPassword } from './new-password.ts';
 import { requirePassword } from './require-password.ts';
 
-export const updateProfileInput = z.object({
+export const updateProfileInput = closedObject({
   name: displayName.optional(),
   email: email.optional(),
   /** Ends every older session cookie. */
@@ -45,7 +45,7 @@ export async function updateProfile({
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const changed = (['name', 'email', 'newPassword'] as const).filter((field) => input[field] !== undefined);
   const account = await changeAccount(ctx, developerId, {
-    data: await changes(input),
+    data: await changes(input, networkOf(ctx.client.ip)),
     fields: changed,
     confirmedHash,
   });
@@ -58,19 +58,13 @@ export async function updateProfile({
   return { developer, cookieToken };
 }
 
-async function changes({ name, email: address, newPassword }: Profile): Promise<Prisma.DeveloperUpdateInput> {
+async function changes(
+  { name, email: address, newPassword }: Profile,
+  network: string,
+): Promise<Prisma.DeveloperUpdateInput> {
   return {
     ...(name !== undefined && { name }),
     ...(address !== undefined && { email: address, emailNormalized: address.toLowerCase() }),
-    ...(newPassword !== undefined && {
-      passwordHash: await hashPassword(newPassword),
-      sessionVersion: newSessionVersion(),
-    }),
+    ...(newPassword !== undefined && (await withPassword(newPassword, network))),
   };
 }
-
-/**
- * A number that no older cookie has: not even one of after the backup that the database was restored from, whose number
- * a count would come to again.
- */
-const newSessionVersion = (): number => randomInt(1, 2 ** 31);

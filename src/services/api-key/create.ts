@@ -1,13 +1,14 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { createApiKeyToken } from '../../crypto/api-key-token.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { displayName } from '../fields.ts';
+import { closedObject, displayName } from '../fields.ts';
+import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
-export const createApiKeyInput = z.object({ name: displayName });
+export const createApiKeyInput = closedObject({ name: displayName });
 
 /** What to tell whoever made a key. */
 export const apiKeyWarning =
@@ -24,7 +25,7 @@ export interface CreatedApiKey {
 
 /**
  * Makes a full-account API key. The database keeps its hash alone.
- * @throws {ServiceError} UNAUTHENTICATED
+ * @throws {ServiceError} UNAUTHENTICATED, LIMIT_REACHED
  */
 export async function createApiKey({
   ctx,
@@ -37,6 +38,8 @@ export async function createApiKey({
   const { token, keyPrefix, keyHash } = createApiKeyToken();
   const row = { id: newId(), name: input.name, keyPrefix, createdAt: new Date(ctx.env.clock.now()) };
   await developerTransaction(ctx, developerId, async (transaction) => {
+    await takeTurn(transaction, developerId);
+    await requireRoom(ctx, transaction, 'apiKeys', { ownerId: developerId, more: 1 });
     await transaction.apiKey.create({ data: { ...row, developerId, keyHash } });
     await recordSecurityEvent(ctx, transaction, {
       developerId,

@@ -1,9 +1,12 @@
 import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ListInput, Page } from '../page.ts';
+import { readList } from '../read-list.ts';
+import { apiKeysOfDevelopers } from './lists.ts';
 
 /** What its owner is shown of an API key: selected, so that the hash is never read. */
-const apiKeySelect = {
+export const apiKeySelect = {
   id: true,
   name: true,
   keyPrefix: true,
@@ -11,6 +14,8 @@ const apiKeySelect = {
   lastUsedAt: true,
   revokedAt: true,
 } as const satisfies Prisma.ApiKeySelect;
+
+export type ApiKeyRow = Prisma.ApiKeyGetPayload<{ select: typeof apiKeySelect }>;
 
 export interface ApiKeyView {
   readonly id: string;
@@ -22,15 +27,22 @@ export interface ApiKeyView {
   readonly revoked: boolean;
 }
 
+export const apiKeyView = ({ revokedAt, ...key }: ApiKeyRow): ApiKeyView => ({
+  ...key,
+  revoked: revokedAt !== null,
+});
+
 /**
- * All API keys of the developer who asks, newest first, revoked ones too.
+ * The API keys of the developer who asks, newest first, revoked ones too: all of them, as far as that is one answer.
  * @throws {ServiceError} UNAUTHENTICATED
  */
-export async function listApiKeys({ ctx }: { ctx: ServiceContext }): Promise<ApiKeyView[]> {
-  const rows = await ctx.env.database.prisma.apiKey.findMany({
-    where: { developerId: requireDeveloper(ctx.actor) },
-    orderBy: { id: 'desc' },
-    select: apiKeySelect,
-  });
-  return rows.map(({ revokedAt, ...key }) => ({ ...key, revoked: revokedAt !== null }));
+export async function listApiKeys({
+  ctx,
+  input,
+}: {
+  ctx: ServiceContext;
+  input: ListInput;
+}): Promise<Page<ApiKeyView>> {
+  const developerId = requireDeveloper(ctx.actor);
+  return readList<ApiKeyRow, ApiKeyView>(ctx, apiKeysOfDevelopers, developerId, input, apiKeyView);
 }

@@ -26,12 +26,13 @@ export function createApiKeyUseRecorder(
     if (used.size === 0) return;
     const batch = used;
     used = new Map();
-    // Only ever later: another instance may have written a later use.
+    // Never moved back, because another instance may have written a later use; except a time from when a clock was ahead.
     await pool
       .query(
         `UPDATE api_keys SET last_used_at = used.at
          FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
-         WHERE api_keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`,
+         WHERE api_keys.id = used.id AND
+           (last_used_at BETWEEN used.at AND used.at + interval '1 hour') IS NOT TRUE`,
         [[...batch.keys()], [...batch.values()]],
       )
       .catch((error: unknown) => log.warn({ err: error }, 'the last use of API keys could not be written'));

@@ -1,24 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { sealPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { displayName } from '../fields.ts';
+import { closedObject, displayName } from '../fields.ts';
+import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { applicationVersion } from './update-settings.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
-export const createApplicationInput = z.object({
+export const createApplicationInput = closedObject({
   name: displayName,
   version: applicationVersion.optional(),
 });
 
 /**
  * Makes an application with an Ed25519 key of its own.
- * @throws {ServiceError} UNAUTHENTICATED
+ * @throws {ServiceError} UNAUTHENTICATED, LIMIT_REACHED
  */
 export async function createApplication({
   ctx,
@@ -31,6 +32,8 @@ export async function createApplication({
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
   const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+    await takeTurn(transaction, developerId);
+    await requireRoom(ctx, transaction, 'applications', { ownerId: developerId, more: 1 });
     touched.application(id);
     const created = await transaction.application.create({
       data: {

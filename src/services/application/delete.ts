@@ -1,6 +1,7 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { deleteOwnedApplication } from '../delete-owned.ts';
 import { applicationNotFound } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -25,10 +26,7 @@ export async function deleteApplication({
     developerId,
     async (transaction, touched) => {
       touched.application(id);
-      const { name } = await transaction.application.delete({
-        where: { id, developerId },
-        select: { name: true },
-      });
+      const { name } = await deleteOwnedApplication(ctx, transaction, developerId, id);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: null,

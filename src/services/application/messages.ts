@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../fields.ts';
+import { text, unknownMember } from '../fields.ts';
 
 /** The message keys that a developer may edit (interface, "Application") and what they say until then. */
 export const defaultMessages = {
@@ -29,7 +29,9 @@ export const responseMessageKey = z.enum(messageKeys);
 export const responseMessageText = text({ min: 1, max: 500 });
 
 /** Overrides as a developer sends them: some of the keys, no other. */
-export const messageOverrides = z.partialRecord(responseMessageKey, responseMessageText);
+export const messageOverrides = z.partialRecord(responseMessageKey, responseMessageText, {
+  error: (issue) => (issue.code === 'invalid_type' ? undefined : unknownMember(messageKeys)),
+});
 
 /** The full map: defaults under the stored overrides. A stored key that is no longer editable is passed over. */
 export function resolveMessages(stored: unknown): ResponseMessages {

@@ -12,6 +12,7 @@ import {
 } from '../../crypto/master-secret.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
 import { checkApplicationKeys } from './check-keys.ts';
+import { requireOwnSecret } from './own-secret.ts';
 
 /** What the configuration says of the master secret. */
 export interface SecretSettings {
@@ -27,9 +28,11 @@ export interface SecretSettings {
  * @throws {MasterSecretError | PrivateKeyUnreadableError}
  */
 export async function openKeyring(settings: SecretSettings, pool: Pool): Promise<Keyring> {
-  const { current, previous } = findMasterSecrets(settings) ?? (await makeMasterSecret(settings, pool));
+  const found = findMasterSecrets(settings);
+  const { current, previous } = found ?? (await makeMasterSecret(settings, pool));
   const keyring = createKeyring(current, previous);
-  await checkApplicationKeys(pool, keyring);
+  const isProved = await checkApplicationKeys(pool, keyring);
+  await requireOwnSecret(pool, keyring, isProved || found === null);
   return keyring;
 }
 

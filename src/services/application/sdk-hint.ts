@@ -19,7 +19,7 @@ export function sdkHint(ctx: ServiceContext, application: ApplicationView): SdkH
     publicKeyB64: application.publicKeyB64,
   };
   const snippet = [
-    "import { createClient } from 'latchkey/client';",
+    "import { createClient } from '@latchkey/client';",
     `const client = createClient(${JSON.stringify(values, null, 2)});`,
     'const answer = await client.validate(licenseKey, { hwid });',
   ].join('\n');

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Keyring } from '../../crypto/keyring.ts';
 import { openPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { createSigner } from '../../crypto/signer.ts';
+import { isNotDeletedOwner } from '../../db/deleted-owners.ts';
 import type { ApplicationFacts } from '../license/decide.ts';
 import { type ResponseMessages, resolveMessages } from './messages.ts';
 
@@ -33,7 +34,8 @@ export async function loadApplicationSnapshot(
        hwid_lock_enabled AS "hwidLockEnabled", require_license_to_register AS "requireLicenseToRegister",
        registration_enabled AS "registrationEnabled", response_messages AS "responseMessages",
        private_key_encrypted AS "privateKeyEncrypted"
-     FROM applications WHERE id = $1`,
+     FROM applications WHERE id = $1 AND EXISTS (
+       SELECT FROM developers WHERE developers.id = applications.developer_id AND ${isNotDeletedOwner})`,
     [applicationId],
   );
   const row = rows[0];

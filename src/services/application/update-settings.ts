@@ -3,7 +3,7 @@ import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
-import { text } from '../fields.ts';
+import { closedObject, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
@@ -13,16 +13,14 @@ import { type ApplicationView, applicationSelect, applicationView } from './view
 /** A free string that a client must send exactly. */
 export const applicationVersion = text({ min: 1, max: 64 });
 
-export const updateApplicationSettingsInput = z
-  .object({
-    version: applicationVersion,
-    status: z.enum(['active', 'disabled']),
-    hwidLockEnabled: z.boolean(),
-    requireLicenseToRegister: z.boolean(),
-    registrationEnabled: z.boolean(),
-    responseMessages: messageOverrides,
-  })
-  .partial();
+export const updateApplicationSettingsInput = closedObject({
+  version: applicationVersion,
+  status: z.enum(['active', 'disabled']),
+  hwidLockEnabled: z.boolean(),
+  requireLicenseToRegister: z.boolean(),
+  registrationEnabled: z.boolean(),
+  responseMessages: messageOverrides,
+}).partial();
 
 export type ApplicationSettings = z.output<typeof updateApplicationSettingsInput>;
 

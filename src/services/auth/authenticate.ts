@@ -17,8 +17,9 @@ export interface Credentials {
 const anonymous = (rejected: 'cookie' | 'apiKey' | null): Actor => ({ type: 'anonymous', rejected });
 
 /**
- * Who asks. When a cookie and a bearer token are both present, the cookie is used (interface, "Authentication").
- * Anything that is not good is nobody: the verbs say UNAUTHENTICATED, if it matters to them.
+ * Who asks. When a valid cookie and a bearer token are both present, the cookie is used (interface, "Authentication").
+ * A cookie that is not valid does not stand in the way of a key: a browser or a cookie jar sends it unasked. Without a
+ * valid credential the caller is anonymous: the verbs say UNAUTHENTICATED, if it matters to them.
  * @param clientKey bucket of the failed-bearer limit
  * @throws {ServiceError} RATE_LIMITED after too many failed bearer attempts
  */
@@ -27,9 +28,10 @@ export async function authenticate(
   credentials: Credentials,
   clientKey: string,
 ): Promise<Actor> {
-  if (credentials.cookie !== null) return byCookie(env, credentials.cookie);
-  if (credentials.bearer !== null) return byApiKey(env, credentials.bearer, clientKey);
-  return anonymous(null);
+  const { cookie, bearer } = credentials;
+  const byItsCookie = cookie === null ? anonymous(null) : await byCookie(env, cookie);
+  if (byItsCookie.type === 'developer' || bearer === null) return byItsCookie;
+  return byApiKey(env, bearer, clientKey);
 }
 
 async function byCookie(env: ServiceEnvironment, cookie: string): Promise<Actor> {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { type DeveloperId, newId } from '../../lib/ids.ts';
+import { networkOf } from '../../lib/ip.ts';
 import type { RecordingContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -21,7 +22,7 @@ export async function createDeveloper({
   input: z.output<typeof newDeveloper>;
 }): Promise<DeveloperView> {
   const id = newId() as DeveloperId;
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await hashPassword(input.password, networkOf(ctx.client.ip));
   return ctx.env.database.prisma
     .$transaction(async (transaction) => {
       const created = await transaction.developer.create({

@@ -1,17 +1,18 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
 import { verifyPassword } from '../../crypto/password.ts';
 import type { DeveloperId } from '../../lib/ids.ts';
+import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { anyPassword, text } from '../fields.ts';
+import { anyPassword, closedObject, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
 import { developerSelect } from './developer-view.ts';
 import type { LoggedIn } from './register.ts';
 
-export const loginInput = z.object({
+export const loginInput = closedObject({
   email: text({ min: 1, max: 254 }),
   password: anyPassword,
   turnstileToken: text({ min: 0, max: 2048 }).optional(),
@@ -35,11 +36,13 @@ export async function login({
     where: { emailNormalized: input.email.toLowerCase() },
     select: { ...developerSelect, passwordHash: true, sessionVersion: true },
   });
-  const matches = await verifyPassword(found?.passwordHash ?? null, input.password);
+  const matches = await verifyPassword(found?.passwordHash ?? null, input.password, networkOf(ctx.client.ip));
   if (found === null) throw invalidCredentials();
   if (!matches) {
     // Nobody waits for this: by the time that a commit takes, an address with an account would be told from one without.
-    void record(ctx, found.id, 'developer_login_failed').catch((error: unknown) =>
+    // Recorded even if the client has its answer already, or has disconnected.
+    const { work: _, ...unhurried } = ctx;
+    void record(unhurried, found.id, 'developer_login_failed').catch((error: unknown) =>
       ctx.env.log.warn({ err: error }, 'a failed login could not be recorded'),
     );
     throw invalidCredentials();
@@ -58,8 +61,12 @@ const record = (
   developerId: string,
   event: 'developer_logged_in' | 'developer_login_failed',
 ): Promise<void> =>
-  developerTransaction(ctx, developerId, (transaction) =>
-    recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
+  developerTransaction(
+    ctx,
+    developerId,
+    (transaction) => recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
+    // Not in the account's turn: any caller could fill that with failed logins, from a network whose turns wait long.
+    { taker: { developer: ctx.client.limitKey } },
   );
 
 const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');

@@ -6,9 +6,8 @@ export type BanType = 'hwid' | 'ip';
 export const banCacheKey = (applicationId: string, banType: BanType, value: string): string =>
   `${applicationId}/${banType}/${value}`;
 
-/** Whether a key of the ban cache is about this application. */
-export const banCacheKeyIsOf = (key: string, applicationId: string): boolean =>
-  key.startsWith(`${applicationId}/`);
+/** Which application a key of the ban cache is about. */
+export const applicationOfBanKey = (key: string): string => key.slice(0, key.indexOf('/'));
 
 /** True while a ban row names this device or address. */
 export async function loadIsBanned(

@@ -1,6 +1,9 @@
 import type { Prisma } from '../../db/client.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ListInput, Page } from '../page.ts';
+import { readList } from '../read-list.ts';
+import { bansOfApplications } from './lists.ts';
 
 /** What its owner is shown of a ban (interface, "Ban"). */
 export const banSelect = {
@@ -14,7 +17,7 @@ export const banSelect = {
 export type BanView = Prisma.BanGetPayload<{ select: typeof banSelect }>;
 
 /**
- * All bans of an application, newest first.
+ * The bans of an application, newest first: all of them, as far as that is one answer.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listBans({
@@ -22,12 +25,20 @@ export async function listBans({
   input,
 }: {
   ctx: ServiceContext;
-  input: { applicationId: string };
-}): Promise<BanView[]> {
+  input: { applicationId: string; list: ListInput };
+}): Promise<Page<BanView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  return ctx.env.database.prisma.ban.findMany({
-    where: { applicationId },
-    orderBy: { id: 'desc' },
-    select: banSelect,
-  });
+  return readList<BanView, BanView>(
+    ctx,
+    bansOfApplications,
+    applicationId,
+    input.list,
+    ({ id, banType, value, sourceLicenseId, createdAt }) => ({
+      id,
+      banType,
+      value,
+      sourceLicenseId,
+      createdAt,
+    }),
+  );
 }

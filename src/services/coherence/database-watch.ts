@@ -1,18 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import type { Pool } from 'pg';
 import type { Logger } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
 import type { CacheChange } from './cache-change.ts';
-import { type Position, purgeChanges, readChanges } from './read-changes.ts';
+import { longestGap, type Position, readChanges } from './read-changes.ts';
 
 /** Knows whether the database answers, and what others have changed in it. */
 export interface DatabaseWatch {
   /**
-   * Whether what is cached may be served: the database answered a moment ago, or is not away for too long. It costs a
-   * property read while the database answers.
+   * True if the cache may be served: the database answered a moment ago, or was found unavailable a moment ago and has not
+   * been for too long. It reads two clocks and costs nothing else.
    */
   readonly mayServe: boolean;
   /** Has what others change told to the caches, before anything cached is served again. */
   listen(listener: (changes: readonly CacheChange[] | 'all') => void): void;
+  /**
+   * Waits until the other instances have had time to read what was committed before: for a change that they could not
+   * be told of. Waits of several changes run side by side, and end when the service stops.
+   */
+  othersHaveLooked(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,14 +33,26 @@ export interface DatabaseWatchOptions {
 
 /** How often the database is asked: so late, at most, another instance's change is seen when Redis lost its message. */
 const defaultBeat = 500;
-/** Changes are kept for an hour; who was away for so long that some may be gone forgets everything. */
-const longestGap = 10 * 60 * 1000;
-const purgeEvery = 10 * 60 * 1000;
+/**
+ * The longest that a look and its failure take in addition to the beats, in milliseconds. A process that has not looked
+ * for longer was suspended, and may have missed a ban that was acknowledged in the meantime.
+ */
+const longestLook = 3_000;
 
-/** An embedded database is in the process, and nobody else writes to it. */
+/** By the monotonic clock, which cannot be set, and by the wall clock, which continues while a machine is suspended. */
+interface Moment {
+  readonly process: number;
+  readonly wall: number;
+}
+
+const thisMoment = (): Moment => ({ process: performance.now(), wall: Date.now() });
+const never: Moment = { process: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+
+/** An embedded database is in the process, and no other process writes to it. */
 export const embeddedDatabaseWatch: DatabaseWatch = {
   mayServe: true,
   listen: () => undefined,
+  othersHaveLooked: async () => undefined,
   close: async () => undefined,
 };
 
@@ -47,24 +65,40 @@ export async function startDatabaseWatch(options: DatabaseWatchOptions): Promise
   const { pool, log, staleIfDownSeconds, beatMilliseconds = defaultBeat } = options;
   const listeners: ((changes: readonly CacheChange[] | 'all') => void)[] = [];
   const ending = new AbortController();
+  // As many changes may wait at once as there are requests.
+  setMaxListeners(0, ending.signal);
   let position: Position | null = null;
   let isThere = false;
-  /** When the last question that was answered was asked; by the process's own clock, which nobody sets. */
-  let knownAt = Number.NEGATIVE_INFINITY;
+  /** When the last look began; when the state of the database was last known; when the last answered look began. */
+  let begunAt = never;
+  let lookedAt = never;
+  let answeredAt = never;
   let servedUntil = Number.NEGATIVE_INFINITY;
-  let purgedAt = performance.now();
+
+  const longestSilence = longestLook + 2 * beatMilliseconds;
+  const isRecent = ({ process, wall }: Moment): boolean =>
+    performance.now() - process < longestSilence && Date.now() - wall < longestSilence;
 
   async function beat(): Promise<void> {
-    const askedAt = performance.now();
-    const from = askedAt - knownAt > longestGap ? null : position;
+    const stoodStillBefore = !isRecent(begunAt);
+    const now = thisMoment();
+    begunAt = now;
+    // The monotonic clock stands still while a machine is suspended, and other instances purge in the meantime.
+    const gap = Math.max(now.process - answeredAt.process, Math.abs(now.wall - answeredAt.wall));
+    const from = gap > longestGap ? null : position;
     try {
       const look = await readChanges(pool, from);
       position = look.position;
       if (look.changes.length > 0) for (const listener of listeners) listener(look.changes);
-      if (!isThere && knownAt > 0) log.info('The database is back');
+      if (!isThere && answeredAt.process > 0) log.info('The database is back');
       isThere = true;
-      knownAt = askedAt;
+      lookedAt = now;
+      answeredAt = now;
     } catch (error) {
+      // After a suspension, the process finds its query timed out or its connection closed. The next look, on another
+      // connection, tells whether the database is unavailable. Until then the cache is not served, because another
+      // instance may have recorded a ban.
+      if (stoodStillBefore || !isRecent(now)) return;
       if (isThere) {
         log.warn(
           { err: error },
@@ -72,18 +106,15 @@ export async function startDatabaseWatch(options: DatabaseWatchOptions): Promise
         );
       }
       isThere = false;
-      servedUntil = knownAt + staleIfDownSeconds * 1000;
-      return;
-    }
-    if (askedAt - purgedAt > purgeEvery) {
-      purgedAt = askedAt;
-      await purgeChanges(pool).catch(() => undefined);
+      // The time at which this look ended, because the next one may take as long.
+      lookedAt = thisMoment();
+      servedUntil = answeredAt.process + staleIfDownSeconds * 1000;
     }
   }
 
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
-      await sleep(beatMilliseconds, undefined, { ref: false, signal: ending.signal }).catch(() => undefined);
+      await pause(beatMilliseconds, ending.signal);
       if (!ending.signal.aborted) await beat();
     }
   }
@@ -92,9 +123,11 @@ export async function startDatabaseWatch(options: DatabaseWatchOptions): Promise
   const running = run();
   return {
     get mayServe() {
-      return isThere || performance.now() < servedUntil;
+      return isRecent(lookedAt) && (isThere || performance.now() < servedUntil);
     },
     listen: (listener) => void listeners.push(listener),
+    // The pause between two looks of theirs, and as long again for the look itself.
+    othersHaveLooked: () => pause(2 * beatMilliseconds, ending.signal),
     async close() {
       ending.abort();
       await running;

@@ -18,8 +18,17 @@ export interface Look {
   readonly changes: readonly CacheChange[] | 'all';
 }
 
-/** With more, forgetting everything is less work than reading them. */
-const mostChanges = 500;
+/**
+ * Changes are kept for longer than this, in milliseconds. An instance that has not looked for this long discards its
+ * whole cache, because some changes may be deleted.
+ */
+export const longestGap = 10 * 60 * 1000;
+
+/**
+ * With more, everything is forgotten, so that memory stays bounded. Far more than PostgreSQL commits between two looks:
+ * no developer can make so many changes that instances forget the licenses of others.
+ */
+const mostChanges = 10_000;
 
 /**
  * Changes that were committed since, exactly: those of transactions that the earlier snapshot did not see. (Ids and
@@ -53,18 +62,14 @@ export async function readChanges(pool: Pool, position: Position | null): Promis
   const { changes, ...now } = row.parse(rows[0]);
   // A server that was started anew may be another one, a replica or a backup, and may have lost what was committed; and
   // so may a database that was made or filled anew.
-  const isContinued =
-    position !== null &&
-    position.serverStarted === now.serverStarted &&
-    position.table === now.table &&
-    xmax(position.snapshot) <= xmax(now.snapshot) &&
-    changes.length <= mostChanges;
+  const isWhole = position !== null && isContinued(position, now) && changes.length <= mostChanges;
   // What another version of the service wrote may not be readable.
   const read = z.array(cacheChange).safeParse(changes);
-  return { position: now, changes: isContinued && read.success ? read.data : 'all' };
+  return { position: now, changes: isWhole && read.success ? read.data : 'all' };
 }
 
-/** Deletes changes that every instance has read, or is too late for and forgets everything instead. */
-export async function purgeChanges(pool: Pool): Promise<void> {
-  await pool.query(`DELETE FROM cache_changes WHERE changed_at < now() - interval '1 hour'`);
-}
+/** True if the transaction ids of the later look continue those of the earlier one. */
+export const isContinued = (earlier: Position, later: Position): boolean =>
+  earlier.serverStarted === later.serverStarted &&
+  earlier.table === later.table &&
+  xmax(earlier.snapshot) <= xmax(later.snapshot);

@@ -1,15 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { hashPasswordFor } from '../../crypto/password.ts';
 import type { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloper } from '../actor.ts';
 import { messageFor } from '../application/message-for.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
-import { email } from '../fields.ts';
+import { closedObject, email } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -17,7 +18,7 @@ import { developerTransaction, holdApplication, type Touched } from '../transact
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 
-export const createEndUserInput = z.object({
+export const createEndUserInput = closedObject({
   username,
   password: endUserPassword,
   email: email.optional(),
@@ -45,7 +46,7 @@ export async function createEndUser({
   if (user.licenseKey === undefined && application.requireLicenseToRegister) {
     throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
   }
-  const passwordHash = await hashPasswordFor(developerId, user.password);
+  const passwordHash = await hashPasswordFor(developerId, user.password, networkOf(ctx.client.ip));
   const created = await developerTransaction(ctx, developerId, async (transaction, touched) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
     const license = await takeLicense(ctx, transaction, touched, application, user.licenseKey);

@@ -1,9 +1,10 @@
 import { requireOwnApplication } from '../application/require-own.ts';
 import { banSelect } from '../ban/list.ts';
 import type { ServiceContext } from '../context.ts';
-import { pagesOf } from '../export-pages.ts';
+import { fewRows, type Pages, pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
 import { exportedLog } from '../security-log/export.ts';
+import { readSessions } from './session-lists.ts';
 import { endUserSelect } from './view.ts';
 
 /** What an export has of an end user's license. */
@@ -20,18 +21,14 @@ const exportedLicense = {
 const exportedUser = {
   ...endUserSelect,
   license: { select: exportedLicense },
-  sessions: {
-    select: { id: true, ip: true, hwid: true, createdAt: true, expiresAt: true },
-    orderBy: { id: 'desc' },
-  },
 } as const;
 
 export type EndUserExport = Awaited<ReturnType<typeof exportEndUsers>>;
 
 /**
  * All that is kept of an application's end users, for a data subject's request: their accounts, licenses and sessions,
- * the application's bans, and the newest entries of its security log. No password hash and no token is in it. Long
- * lists are read as they are asked for.
+ * the application's bans, and the newest entries of its security log. No password hash and no token is in it. The
+ * lists are read as they are asked for, and so are the sessions of a user who has many.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function exportEndUsers({
@@ -47,15 +44,33 @@ export async function exportEndUsers({
   return {
     exportedAt: now,
     applicationId,
-    users: pagesOf({ applicationId }, async (page) => {
-      const users = await prisma.endUser.findMany({ ...page, select: exportedUser });
-      return users.map(({ license, ...user }) => ({
+    users: withSessions(
+      ctx,
+      pagesOf(ctx, { applicationId }, (page) => prisma.endUser.findMany({ ...page, select: exportedUser }), {
+        rows: fewRows,
+      }),
+      ({ license, ...user }) => ({
         ...user,
         subscriptionTier: license?.subscriptionTier ?? null,
         license: license && { ...license, status: shownStatus(license, now) },
-      }));
-    }),
-    bans: pagesOf({ applicationId }, (page) => prisma.ban.findMany({ ...page, select: banSelect })),
-    securityLog: exportedLog(ctx.env.database, { applicationId }),
+      }),
+    ),
+    bans: pagesOf(ctx, { applicationId }, (page) => prisma.ban.findMany({ ...page, select: banSelect })),
+    securityLog: exportedLog(ctx, { applicationId }),
   };
+}
+
+/** Each user with their sessions, which are read when the turn that read the user is over (`inReadTurn`). */
+async function* withSessions<User extends { readonly id: string }, Shown extends object>(
+  ctx: ServiceContext,
+  pages: Pages<User>,
+  show: (user: User) => Shown,
+) {
+  for await (const users of pages) {
+    const sessionsOf = await readSessions(
+      ctx,
+      users.map(({ id }) => id),
+    );
+    yield users.map((user) => ({ ...show(user), sessions: sessionsOf(user.id) }));
+  }
 }

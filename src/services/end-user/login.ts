@@ -1,4 +1,5 @@
 import { verifyPassword } from '../../crypto/password.ts';
+import { networkOf } from '../../lib/ip.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
 import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
@@ -33,7 +34,11 @@ export function loginEndUser({
       where: { applicationId_username: { applicationId: application.id, username } },
       select: { id: true, username: true, email: true, passwordHash: true },
     });
-    const matches = await verifyPassword(user?.passwordHash ?? null, input.password);
+    const matches = await verifyPassword(
+      user?.passwordHash ?? null,
+      input.password,
+      networkOf(ctx.client.ip),
+    );
     if (user === null || !matches) throw new Refusal('INVALID_CREDENTIALS');
     const { passwordHash: _, ...known } = user;
     const again = await admitAgain(ctx, input);

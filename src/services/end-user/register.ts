@@ -2,6 +2,7 @@ import { sha256 } from '../../crypto/hash.ts';
 import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { networkOf } from '../../lib/ip.ts';
 import type { ClientRequest } from '../client-session/client-facts.ts';
 import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
@@ -35,7 +36,7 @@ export function registerEndUser({
   return answerClientAuth(ctx, 'user_registered', input, async (client) => {
     await refuseEarly(ctx, input, client);
     // Outside the transaction, which must be short.
-    const passwordHash = await hashPassword(input.password);
+    const passwordHash = await hashPassword(input.password, networkOf(ctx.client.ip));
     const again = await admitAgain(ctx, input);
     await refuseEarly(ctx, again.request, again.client);
     return write(ctx, again.request, again.client, passwordHash);

@@ -13,7 +13,14 @@ export interface StartedSession {
   readonly expiresAt: Date;
 }
 
-/** Starts a session: 256 random bits, opaque to the client. */
+/** A user who has many more than the limit, as after it was lowered, is not to wait until all of them are deleted. */
+const mostEndedAtOnce = 100;
+
+/**
+ * Starts a session: 256 random bits, opaque to the client. At the limit the oldest sessions of the user end: whoever
+ * logs in on another device expects to be let in. Sessions from the future, made while the clock was ahead, count as the
+ * oldest: by their ids they would outlive every later one. The transaction must hold the user, or have created them.
+ */
 export async function startEndUserSession(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
@@ -22,6 +29,11 @@ export async function startEndUserSession(
   const sessionToken = randomBytes(32).toString('base64url');
   const createdAt = new Date(ctx.env.clock.now());
   const expiresAt = new Date(createdAt.getTime() + lifetimeMilliseconds);
+  await transaction.$executeRaw`
+    DELETE FROM end_user_sessions WHERE id IN (
+      SELECT id FROM end_user_sessions WHERE end_user_id = ${session.endUserId}::uuid
+      ORDER BY created_at > ${createdAt}::timestamptz + interval '1 minute', id DESC OFFSET ${ctx.env.settings.countLimits.sessions - 1} LIMIT ${mostEndedAtOnce}
+    )`;
   await transaction.endUserSession.create({
     data: {
       ...session,

@@ -5,13 +5,14 @@ import { requireDeveloper } from '../actor.ts';
 import type { BanType } from '../ban/is-banned.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { ipAddress } from '../fields.ts';
+import { closedObject, ipAddress } from '../fields.ts';
+import { requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
-export const banLicenseInput = z.object({
+export const banLicenseInput = closedObject({
   scope: z.enum(['license', 'hwid', 'hwid_and_ip']).default('license'),
   /** With `hwid_and_ip`: the address to ban instead of the license's last one. */
   ip: ipAddress.optional(),
@@ -22,7 +23,7 @@ type BanLicenseInput = z.output<typeof banLicenseInput>;
 /**
  * Bans a license and, as the scope says, the device it is bound to and its address, all or nothing.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN when the scope names what
- *   the license does not have
+ *   the license does not have; LIMIT_REACHED when there are too many bans for those that the scope adds
  */
 export async function banLicense({
   ctx,
@@ -36,10 +37,18 @@ export async function banLicense({
   // What validations have said of the license's address until now is what "last IP" means.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
   const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
-    const license = await lockOwnLicense(transaction, touched, developerId, input.id);
+    const license = await lockOwnLicense(
+      transaction,
+      touched,
+      developerId,
+      input.id,
+      scope === 'license' ? 'shared' : 'counting',
+    );
     const bans = bansOf(input.ban, license);
     for (const { banType, value } of bans) touched.ban(license.applicationId, banType, value);
-    await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()));
+    if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
+      await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });
+    }
     const updated = await transaction.license.update({
       where: { id: license.id },
       data: { status: 'banned' },
@@ -85,14 +94,17 @@ function bansOf(
 
 const hwidNotSet = () => new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');
 
-/** A device or address that is banned already keeps its row, and the license that first caused it. */
+/**
+ * A device or address that is banned already keeps its row, and the license that first caused it.
+ * @returns how many were not banned yet
+ */
 async function insertBans(
   transaction: Prisma.TransactionClient,
   license: { readonly id: string; readonly applicationId: string },
   bans: readonly NewBan[],
   now: Date,
-): Promise<void> {
-  await transaction.ban.createMany({
+): Promise<number> {
+  const { count } = await transaction.ban.createMany({
     data: bans.map((ban) => ({
       ...ban,
       id: newId(),
@@ -102,4 +114,5 @@ async function insertBans(
     })),
     skipDuplicates: true,
   });
+  return count;
 }

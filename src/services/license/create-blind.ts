@@ -1,41 +1,40 @@
 import { z } from 'zod';
 import { type Sha256, sha256 } from '../../crypto/hash.ts';
-import { newId } from '../../lib/ids.ts';
+import { newIds } from '../../lib/ids.ts';
 import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
-import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
+import { closedObject, durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
-import { insertLicenses, type NewLicense } from './insert.ts';
+import { holdApplication } from '../transaction.ts';
+import { addLicenses } from './add-licenses.ts';
+import type { NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
 
-const blindKey = z
-  .object({
-    /** SHA-256 of the key's UTF-8 text. */
-    licenseKeyHash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters'),
-    licenseKeyPrefix: text({ min: 1, max: 64 }),
-    durationSeconds,
-    /** The note, encrypted in the browser. */
-    noteCiphertextB64: z
-      .string()
-      .max(8192)
-      .refine((note) => decodeBase64(note) !== null, 'must be standard base64 with padding')
-      .optional(),
-    subscriptionTier: subscriptionTier.optional(),
-  })
-  .refine(({ licenseKeyHash, licenseKeyPrefix }) => !isHashOf(licenseKeyHash, licenseKeyPrefix), {
-    path: ['licenseKeyPrefix'],
-    message: 'must not be the whole key: the service is not to know it',
-  });
+const blindKey = closedObject({
+  /** SHA-256 of the key's UTF-8 text. */
+  licenseKeyHash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters'),
+  licenseKeyPrefix: text({ min: 1, max: 64 }),
+  durationSeconds,
+  /** The note, encrypted in the browser. */
+  noteCiphertextB64: z
+    .string()
+    .max(8192)
+    .refine((note) => decodeBase64(note) !== null, 'must be standard base64 with padding')
+    .optional(),
+  subscriptionTier: subscriptionTier.optional(),
+}).refine(({ licenseKeyHash, licenseKeyPrefix }) => !isHashOf(licenseKeyHash, licenseKeyPrefix), {
+  path: ['licenseKeyPrefix'],
+  message: 'must not be the whole key: the service is not to know it',
+});
 
 function isHashOf(hexHash: string, text: string): boolean {
   return Buffer.from(sha256(text)).toString('hex') === hexHash.toLowerCase();
 }
 
-export const createBlindInput = z.object({
+export const createBlindInput = closedObject({
   applicationId: id,
   subscriptionTier: subscriptionTier.default(0),
   /** The pattern that the browser minted after; checked, as a weak one makes keys that can be guessed. */
@@ -48,7 +47,8 @@ export type BlindLicense = Pick<NewLicense, 'id' | 'keyPrefix' | 'durationSecond
 
 /**
  * Stores licenses whose keys were minted by the client (private mode): all of them or none.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, KEY_EXISTS naming the keys that exist already
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, RATE_LIMITED, KEY_EXISTS naming the keys that exist
+ *   already
  */
 export async function createBlindLicenses({
   ctx,
@@ -59,8 +59,9 @@ export async function createBlindLicenses({
 }): Promise<BlindLicense[]> {
   const developerId = requireDeveloper(ctx.actor);
   await requireOwnApplication(ctx, input.applicationId);
-  const licenses = input.keys.map((key) => ({
-    id: newId(),
+  const ids = newIds(input.keys.length);
+  const licenses = input.keys.map((key, index) => ({
+    id: ids[index] ?? '',
     keyHash: new Uint8Array(Buffer.from(key.licenseKeyHash, 'hex')) as Sha256,
     keyPrefix: key.licenseKeyPrefix,
     durationSeconds: key.durationSeconds,
@@ -68,15 +69,25 @@ export async function createBlindLicenses({
     note: null,
     noteCiphertextB64: key.noteCiphertextB64 ?? null,
   }));
-  await developerTransaction(
-    ctx,
-    developerId,
-    async (transaction, touched) => {
+  await addLicenses(ctx, developerId, {
+    applicationId: input.applicationId,
+    ids,
+    noteCharacters: licenses.reduce(
+      (sum, { noteCiphertextB64 }) => sum + (noteCiphertextB64?.length ?? 0),
+      0,
+    ),
+    admit: async (transaction) => {
       if (!(await holdApplication(transaction, input.applicationId))) throw applicationNotFound();
-      const now = new Date(ctx.env.clock.now());
-      for (const { keyHash } of licenses) touched.license(keyHash);
-      const inserted = await insertLicenses(transaction, input.applicationId, licenses, now);
+    },
+    add: async (_terms, insert) => {
+      const inserted = await insert(licenses);
       if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
+    },
+    record: async (transaction, touched) => {
+      touched.minted(
+        input.applicationId,
+        licenses.map(({ keyHash }) => keyHash),
+      );
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,
@@ -84,12 +95,9 @@ export async function createBlindLicenses({
         metadata: { amount: licenses.length, blind: true },
       });
     },
-    timeLimit,
-  );
+  });
   return licenses.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...license }) => license);
 }
-
-const timeLimit = { timeout: 30_000 };
 
 function keysExist(licenses: readonly NewLicense[], inserted: ReadonlySet<string>): ServiceError {
   const issues = licenses.flatMap((license, index) =>

@@ -1,15 +1,16 @@
 import { z } from 'zod';
+import { newIds } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { durationSeconds, id, subscriptionTier, text } from '../fields.ts';
+import { closedObject, durationSeconds, id, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction } from '../transaction.ts';
+import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
 import { licenseMask, maskWarning } from './mask.ts';
 import { mintLicenses } from './mint.ts';
 import { requireMintable } from './require-mintable.ts';
 
-export const createLicensesInput = z.object({
+export const createLicensesInput = closedObject({
   applicationId: id,
   amount: z.int().min(1).max(10_000),
   durationSeconds,
@@ -33,8 +34,8 @@ export interface MintedLicenses {
 const shownOnce = 'These keys are shown only now and cannot be recovered. Store them before you go on.';
 
 /**
- * Mints license keys. The database keeps their hashes and prefixes alone.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, PRIVATE_MODE
+ * Mints license keys: all of them or none. The database keeps their hashes and prefixes alone.
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED
  */
 export async function createLicenses({
   ctx,
@@ -44,15 +45,21 @@ export async function createLicenses({
   input: CreateLicensesInput;
 }): Promise<MintedLicenses> {
   const developerId = requireDeveloper(ctx.actor);
-  const minted = await developerTransaction(
-    ctx,
-    developerId,
-    async (transaction, touched) => {
-      const mask = await requireMintable(transaction, developerId, input);
-      const order = { ...input, mask, note: input.note ?? null };
-      const keys = await mintLicenses(transaction, order, new Date(ctx.env.clock.now()));
-      // A client may have asked for one of these keys before it was minted, and the "no" be remembered.
-      for (const { keyHash } of keys) touched.license(keyHash);
+  const ids = newIds(input.amount);
+  const minted = await addLicenses(ctx, developerId, {
+    applicationId: input.applicationId,
+    ids,
+    noteCharacters: input.amount * (input.note?.length ?? 0),
+    admit: (transaction) => requireMintable(transaction, developerId, input),
+    add: async (mask, insert) => ({
+      mask,
+      keys: await mintLicenses({ ...input, ids, mask, note: input.note ?? null }, insert),
+    }),
+    record: async (transaction, touched, { keys }) => {
+      touched.minted(
+        input.applicationId,
+        keys.map(({ keyHash }) => keyHash),
+      );
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,
@@ -63,15 +70,10 @@ export async function createLicenses({
           subscriptionTier: input.subscriptionTier,
         },
       });
-      return { mask, keys };
     },
-    timeLimit,
-  );
+  });
   return {
     keys: minted.keys.map(({ keyHash: _, note: __, noteCiphertextB64: ___, ...key }) => key),
     warning: [shownOnce, maskWarning(minted.mask)].filter((part) => part !== null).join(' '),
   };
 }
-
-/** Ten thousand rows take well under a second; a busy server is given time. */
-const timeLimit = { timeout: 30_000 };

@@ -97,11 +97,18 @@ function decideLicense({ application, license, hwid, now }: Facts): Decision {
   };
 }
 
-/** True from the very millisecond that the license was said to expire at. */
+/**
+ * True from the exact millisecond of the license's expiry. An expiry that is not a valid instant counts as past, because it
+ * compares with no other: it must never mean that a license does not expire.
+ */
 export function isExpired(license: Pick<LicenseFacts, 'status' | 'expiresAt'>, now: Date): boolean {
-  return license.status === 'active' && license.expiresAt !== null && license.expiresAt <= now;
+  return license.status === 'active' && license.expiresAt !== null && !(license.expiresAt > now);
 }
 
+/** No license ends later: client software reads ISO 8601, whose years have four digits. The database holds it, too. */
+export const latestExpiry = new Date('9999-12-31T23:59:59Z');
+
 function endOfFirstTerm(durationSeconds: number, now: Date): Date | null {
-  return durationSeconds === 0 ? null : new Date(now.getTime() + durationSeconds * 1000);
+  if (durationSeconds === 0) return null;
+  return new Date(Math.min(now.getTime() + durationSeconds * 1000, latestExpiry.getTime()));
 }

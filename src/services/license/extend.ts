@@ -2,19 +2,22 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
-import { applicationNotFound } from '../errors.ts';
+import { applicationNotFound, ServiceError } from '../errors.ts';
+import { closedObject } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
+import { latestExpiry } from './decide.ts';
 
 /** "At most about 10 years" (interface, "Limits"): ten years with their leap days. */
 const longestExtension = 3653 * 24 * 60 * 60;
 
-export const extendLicensesInput = z.object({ seconds: z.int().min(1).max(longestExtension) });
+export const extendLicensesInput = closedObject({ seconds: z.int().min(1).max(longestExtension) });
 
 /**
- * Gives every active license of an application more time: those that have an end, and have not reached it.
- * @returns how many there were
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ * Gives every active license of an application more time: those that have an end, and have not reached it. All or none:
+ * when one would end later than a license can, none is extended. One that ends then already stays as it is.
+ * @returns how many were extended
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, VALIDATION_FAILED when one would end too late
  */
 export async function extendLicenses({
   ctx,
@@ -31,16 +34,25 @@ export async function extendLicenses({
     developerId,
     async (transaction, touched) => {
       if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
-      touched.allLicenses();
       // Locked in order of id, as the security log's writer does, which notes last addresses.
-      const count = await transaction.$executeRaw`
-        WITH held AS (
-          SELECT id FROM licenses
+      const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
+        WITH held AS MATERIALIZED (
+          SELECT id, expires_at FROM licenses
           WHERE application_id = ${applicationId}::uuid AND status = 'active' AND expires_at > ${now}
+            AND expires_at < ${latestExpiry}
           ORDER BY id FOR NO KEY UPDATE
+        ), late AS MATERIALIZED (
+          SELECT max(expires_at) AS latest FROM held
+          WHERE expires_at > ${latestExpiry}::timestamptz - ${input.seconds} * interval '1 second'
+        ), extended AS (
+          UPDATE licenses SET expires_at = held.expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
+          FROM held WHERE licenses.id = held.id AND (SELECT latest FROM late) IS NULL
+          RETURNING 1
         )
-        UPDATE licenses SET expires_at = expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
-        FROM held WHERE licenses.id = held.id`;
+        SELECT late.latest, (SELECT count(*) FROM extended)::int AS extended FROM late`;
+      const { latest = null, extended: count = 0 } = outcome ?? {};
+      if (latest !== null) throw tooLate(latest);
+      if (count > 0) touched.licensesOf(applicationId);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId,
@@ -52,6 +64,15 @@ export async function extendLicenses({
     timeLimit,
   );
 }
+
+function tooLate(latest: Date): ServiceError {
+  const message = `would have a license end after ${bound}, the latest that one can: one ends at ${latest.toISOString()} already`;
+  return new ServiceError('VALIDATION_FAILED', `The input is not valid: seconds: ${message}`, {
+    issues: [{ path: ['seconds'], message }],
+  });
+}
+
+const bound = '9999-12-31T23:59:59Z';
 
 /** An application may have millions of licenses, and each is a row to rewrite. */
 const timeLimit = { timeout: 120_000 };

@@ -1,5 +1,6 @@
 import { sha256 } from '../../crypto/hash.ts';
-import type { Prisma } from '../../db/client.ts';
+import { Prisma } from '../../db/client.ts';
+import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import type { Touched } from '../transaction.ts';
 import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
@@ -25,7 +26,7 @@ export async function holdLicense(
   const [license] = await transaction.$queryRaw<HeldLicense[]>`
     SELECT id, application_id AS "applicationId", status::text AS status, duration_seconds AS "durationSeconds",
       expires_at AS "expiresAt", hwid, subscription_tier AS "subscriptionTier", key_hash AS "keyHash"
-    FROM licenses WHERE key_hash = ${keyHash} OR id = ${id}::uuid
+    FROM licenses WHERE (key_hash = ${keyHash} OR id = ${id}::uuid) AND ${Prisma.raw(isNotUnderWay)}
     FOR NO KEY UPDATE`;
   return license ?? null;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sha256 } from '../../crypto/hash.ts';
 import { Prisma } from '../../db/client.ts';
 import { type FromJsonOf, instant } from '../../db/from-json.ts';
+import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import type { ServiceContext } from '../context.ts';
 import { subscriptionTier } from '../fields.ts';
@@ -67,20 +68,49 @@ export const licensesOfApplications = listSource<LicenseFilter>({
   table: licenseTable,
   parentColumn: 'application_id',
   matches,
-  indexed: ({ q }) => holdsTextByIndex(searchedText.licenses, q, wholeKey),
+  within: isOfOne,
+  indexed: ({ q, expiresFrom, expiresBefore }) => {
+    const conditions = [
+      holdsTextByIndex(searchedText.licenses, q, wholeKey) ?? undefined,
+      ...isOfTerm({ expiresFrom, expiresBefore }),
+    ].filter((condition) => condition !== undefined);
+    return conditions.length === 0 ? null : all(conditions);
+  },
 });
 
 function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
   const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid } = filter;
   return all([
+    // No session but an embedded database's own could see one under way.
+    ctx.env.database.kind !== 'server' && Prisma.raw(isNotUnderWay),
     holdsText(searched, q, wholeKey),
     statuses &&
       Prisma.sql`(${Prisma.join([...statuses.map((status) => stands(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && isOfTier(subscriptionTiers),
-    expiresFrom && Prisma.sql`licenses.expires_at >= ${expiresFrom}`,
-    expiresBefore && Prisma.sql`licenses.expires_at < ${expiresBefore}`,
+    ...isOfTerm({ expiresFrom, expiresBefore }),
     hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
   ]);
+}
+
+const isOfTerm = ({ expiresFrom, expiresBefore }: Pick<LicenseFilter, 'expiresFrom' | 'expiresBefore'>) => [
+  expiresFrom && Prisma.sql`licenses.expires_at >= ${expiresFrom}`,
+  expiresBefore && Prisma.sql`licenses.expires_at < ${expiresBefore}`,
+];
+
+/**
+ * The licenses of one tier, or of one stored status, which have indexes in the list's order (list-indexes.ts). One of
+ * the two: rows that have both could lie far apart in either. Few licenses are banned.
+ */
+function isOfOne({ statuses = [], subscriptionTiers = [] }: LicenseFilter): Prisma.Sql | null {
+  const [status, ...otherStatuses] = statuses;
+  const [tier, ...otherTiers] = subscriptionTiers;
+  const stored = status === 'expired' ? 'active' : status;
+  const isOfStatus =
+    stored === undefined || otherStatuses.length > 0
+      ? null
+      : Prisma.sql`licenses.status = ${stored}::"LicenseStatus"`;
+  if (status === 'banned' && isOfStatus !== null) return isOfStatus;
+  return tier === undefined || otherTiers.length > 0 ? isOfStatus : isOfTier([tier]);
 }
 
 const wholeKey = (key: string) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`];

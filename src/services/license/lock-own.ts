@@ -1,4 +1,4 @@
-import type { Prisma } from '../../db/client.ts';
+import { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { licenseNotFound } from '../errors.ts';
 import type { Touched } from '../transaction.ts';
@@ -16,6 +16,8 @@ export interface LockedLicense {
 /**
  * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as touched.
  * Another developer's is answered as one that does not exist.
+ * @param application how its application is held: `counting` against others who count what it has, else against its
+ *   deletion alone
  * @throws {ServiceError} LICENSE_NOT_FOUND
  */
 export async function lockOwnLicense(
@@ -23,14 +25,16 @@ export async function lockOwnLicense(
   touched: Touched,
   developerId: string,
   id: string,
+  application: 'shared' | 'counting' = 'shared',
 ): Promise<LockedLicense> {
+  const strength = Prisma.raw(application === 'counting' ? 'NO KEY UPDATE' : 'KEY SHARE');
   // The application first, as its deletion takes them: the other way round, the two would wait for each other.
   const [license] = isId(id)
     ? await transaction.$queryRaw<(LockedLicense & { keyHash: Uint8Array })[]>`
         WITH application AS MATERIALIZED (
           SELECT applications.id FROM applications JOIN licenses ON licenses.application_id = applications.id
           WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid
-          FOR KEY SHARE OF applications
+          FOR ${strength} OF applications
         )
         SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
           licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.last_ip AS "lastIp",

@@ -1,8 +1,7 @@
 import { sha256 } from '../../crypto/hash.ts';
-import type { Prisma } from '../../db/client.ts';
-import { newId } from '../../lib/ids.ts';
 import { ServiceError } from '../errors.ts';
-import { insertLicenses, type NewLicense } from './insert.ts';
+import type { Insert } from './add-licenses.ts';
+import type { NewLicense } from './insert.ts';
 import { keyPrefix, mintKeys } from './mask.ts';
 
 /** A license that was just inserted, and its key in the clear: the one time that it is held. */
@@ -12,8 +11,8 @@ export interface MintedRow extends NewLicense {
 
 /** What to mint. */
 export interface MintOrder {
-  readonly applicationId: string;
-  readonly amount: number;
+  /** The id of each license to mint. */
+  readonly ids: readonly string[];
   readonly mask: string;
   readonly durationSeconds: number;
   readonly subscriptionTier: number;
@@ -27,16 +26,13 @@ const rounds = 5;
  * Mints keys and inserts their licenses. A key that exists already, which short masks can hit, is minted again.
  * @throws {ServiceError} VALIDATION_FAILED when the mask leaves too few unused keys
  */
-export async function mintLicenses(
-  transaction: Prisma.TransactionClient,
-  order: MintOrder,
-  now: Date,
-): Promise<MintedRow[]> {
+export async function mintLicenses(order: MintOrder, insert: Insert): Promise<MintedRow[]> {
   const { mask, durationSeconds, subscriptionTier, note } = order;
   const minted: MintedRow[] = [];
-  for (let round = 0; round < rounds && minted.length < order.amount; round++) {
-    const candidates = mintKeys(mask, order.amount - minted.length).map((licenseKey) => ({
-      id: newId(),
+  let ids = order.ids;
+  for (let round = 0; round < rounds && ids.length > 0; round++) {
+    const candidates = mintKeys(mask, ids.length).map((licenseKey, index) => ({
+      id: ids[index] ?? '',
       licenseKey,
       keyHash: sha256(licenseKey),
       keyPrefix: keyPrefix(licenseKey, mask),
@@ -45,10 +41,11 @@ export async function mintLicenses(
       note,
       noteCiphertextB64: null,
     }));
-    const inserted = await insertLicenses(transaction, order.applicationId, candidates, now);
+    const inserted = await insert(candidates);
     minted.push(...candidates.filter((candidate) => inserted.has(candidate.id)));
+    ids = ids.filter((id) => !inserted.has(id));
   }
-  if (minted.length < order.amount) {
+  if (ids.length > 0) {
     throw new ServiceError('VALIDATION_FAILED', 'The mask leaves too few unused keys.', {
       issues: [{ path: ['mask'], message: 'leaves too few unused keys: add more X' }],
     });

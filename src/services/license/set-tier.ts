@@ -1,11 +1,11 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { subscriptionTier } from '../fields.ts';
+import { closedObject, subscriptionTier } from '../fields.ts';
 import { changeLicense } from './change.ts';
 import type { LicenseView } from './view.ts';
 
-export const setTierInput = z.object({ subscriptionTier });
+export const setTierInput = closedObject({ subscriptionTier });
 
 /**
  * Sets a license's tier.

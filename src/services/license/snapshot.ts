@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Pool } from 'pg';
 import type { Sha256 } from '../../crypto/hash.ts';
+import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import type { LicenseFacts } from './decide.ts';
 
 /** What validating needs of a license, as the cache keeps it. */
@@ -42,7 +43,8 @@ async function findByKeys(
   keyHashes: readonly Sha256[],
 ): Promise<ReadonlyMap<string, LicenseSnapshot>> {
   const { rows } = await pool.query<LicenseSnapshot & { readonly keyHash: Buffer }>(
-    `SELECT key_hash AS "keyHash", ${columns} FROM licenses WHERE key_hash = ANY($1::bytea[])`,
+    `SELECT key_hash AS "keyHash", ${columns} FROM licenses
+     WHERE key_hash = ANY($1::bytea[]) AND ${isNotUnderWay}`,
     [keyHashes.map((keyHash) => Buffer.from(keyHash))],
   );
   return new Map(rows.map(({ keyHash, ...license }) => [licenseCacheKey(keyHash), license]));

@@ -1,4 +1,5 @@
 import type { ServiceContext } from '../context.ts';
+import { inReadTurn } from '../developer-turns.ts';
 
 /** How many licenses a developer has, by where they stand. */
 export interface LicenseCounts {
@@ -17,17 +18,15 @@ const hour = 60 * 60 * 1000;
  * and so one moment: exact while licenses change.
  */
 export async function countLicenses(
-  { env }: ServiceContext,
+  ctx: ServiceContext,
   developerId: string,
   now: Date,
 ): Promise<LicenseCounts> {
   const thisHour = Math.floor(now.getTime() / hour);
-  const { rows } = await env.database.pool.query<LicenseCounts>(countStatement, [
-    developerId,
-    thisHour,
-    new Date(thisHour * hour),
-    now,
-  ]);
+  const values = [developerId, thisHour, new Date(thisHour * hour), now];
+  const { rows } = await inReadTurn(ctx, () =>
+    ctx.env.database.pool.query<LicenseCounts>(countStatement, values),
+  );
   return rows[0] ?? { total: 0, unused: 0, active: 0, expired: 0, banned: 0 };
 }
 

@@ -1,5 +1,6 @@
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
+import { inReadTurn } from '../developer-turns.ts';
 import { countLicenses, type LicenseCounts } from './count-licenses.ts';
 import { countValidations, type ValidationCounts } from './count-validations.ts';
 
@@ -22,16 +23,14 @@ export async function metricsOverview({ ctx }: { ctx: ServiceContext }): Promise
   return {
     applications: await countApplications(ctx, developerId),
     licenses: await countLicenses(ctx, developerId, now),
-    validations24h: await countValidations(ctx, developerId, new Date(now.getTime() - day)),
+    validations24h: await countValidations(ctx, developerId, new Date(now.getTime() - day), now),
   };
 }
 
-async function countApplications({ env }: ServiceContext, developerId: string) {
-  const groups = await env.database.prisma.application.groupBy({
-    by: ['status'],
-    where: { developerId },
-    _count: true,
-  });
+async function countApplications(ctx: ServiceContext, developerId: string) {
+  const groups = await inReadTurn(ctx, () =>
+    ctx.env.database.prisma.application.groupBy({ by: ['status'], where: { developerId }, _count: true }),
+  );
   const count = (status: 'active' | 'disabled') =>
     groups.find((group) => group.status === status)?._count ?? 0;
   const [active, disabled] = [count('active'), count('disabled')];

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts';
+import type { ServiceContext } from '../context.ts';
 import { type Pages, pagesOf } from '../export-pages.ts';
 import { type SecurityLogView, securityLogSelect } from './list.ts';
 
@@ -7,15 +7,20 @@ const mostEntries = 10_000;
 
 /**
  * The security log in an export.
- * @param owner whose entries
- * @param first the newest id that is not shown any more; null to begin with the newest entry
+ * @param owner whose entries, as a condition. They include entries from the future, made while the clock was ahead
  */
 export const exportedLog = (
-  { prisma }: Pick<Database, 'prisma'>,
-  owner: { readonly developerId: string } | { readonly applicationId: string },
-  first: string | null = null,
+  ctx: ServiceContext,
+  owner:
+    | {
+        readonly developerId: string;
+        readonly NOT: { readonly id: { readonly gte: string; readonly lte: string } };
+      }
+    | { readonly applicationId: string },
 ): Pages<SecurityLogView> =>
-  pagesOf(owner, (page) => prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect }), {
-    first,
-    most: mostEntries,
-  });
+  pagesOf(
+    ctx,
+    owner,
+    (page) => ctx.env.database.prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect }),
+    { most: mostEntries },
+  );

@@ -1,5 +1,7 @@
 import type { EphemeralStore } from '../../ephemeral/store.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { CacheChange } from '../coherence/cache-change.ts';
+import type { DatabaseWatch } from '../coherence/database-watch.ts';
 import { createFollowers, type Followers } from './followers.ts';
 import { createHorizon, type Horizon } from './horizon.ts';
 import { createSecurityLogNews, type SecurityLogNews } from './news.ts';
@@ -9,7 +11,7 @@ export interface SecurityLogFeed {
   readonly followers: Followers;
   readonly horizon: Horizon;
   readonly news: Pick<SecurityLogNews, 'tell' | 'doubt'>;
-  /** Whether other instances write to the same log. */
+  /** Whether other instances may write to the same log. */
   readonly shared: boolean;
   /** How often a follower looks without news. */
   readonly pollMilliseconds: number;
@@ -19,6 +21,10 @@ export interface SecurityLogFeed {
 
 export interface SecurityLogFeedOptions {
   readonly store: EphemeralStore;
+  /** Tells what other instances have changed, where they may have lost the message or have no Redis. */
+  readonly watch: Pick<DatabaseWatch, 'listen'>;
+  /** Whether other instances may write to the same log. */
+  readonly shared: boolean;
   readonly log: Pick<Logger, 'debug'>;
   /** Of the writer. */
   readonly oldestWaiting: () => string | null;
@@ -26,7 +32,7 @@ export interface SecurityLogFeedOptions {
 }
 
 export function createSecurityLogFeed(options: SecurityLogFeedOptions): SecurityLogFeed {
-  const { store, log, oldestWaiting, pollMilliseconds = 5_000 } = options;
+  const { store, watch, shared, log, oldestWaiting, pollMilliseconds = 5_000 } = options;
   const followers = createFollowers();
   const news: SecurityLogNews = createSecurityLogNews({
     store,
@@ -35,19 +41,43 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
     holds: () => horizon.holds(),
   });
   const horizon = createHorizon({
-    shared: store.shared,
+    shared,
     oldestWaiting,
     heldElsewhere: () => news.heldElsewhere(),
+  });
+  watch.listen((changes) => {
+    if (changes === 'all') followers.wakeApplications('all');
+    else for (const change of changes) wake(followers, change);
   });
   return {
     followers,
     horizon,
     news,
-    shared: store.shared,
+    shared,
     pollMilliseconds,
     close: () => {
       followers.close();
       news.close();
     },
   };
+}
+
+function wake(followers: Followers, { cache, keys }: CacheChange): void {
+  switch (cache) {
+    case 'application':
+    case 'log':
+      followers.wakeApplications(keys === 'all' ? 'all' : new Set(keys));
+      break;
+    case 'credentials':
+      if (keys === 'all') followers.wakeApplications('all');
+      else followers.doubtDevelopers(new Set(keys));
+      break;
+    // A logout ends streams at once: see auth/ended-sessions.ts. No stream depends on the rest.
+    case 'logout':
+    case 'license':
+    case 'license-of':
+    case 'license-minted':
+    case 'ban':
+      break;
+  }
 }

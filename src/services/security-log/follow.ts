@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { lowestId } from '../../db/log-partition.ts';
+import { type IdsBeginning, idsBeginning, longestCatchUp, newId, timeOfId } from '../../lib/ids.ts';
+import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloperActor } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
@@ -14,20 +17,41 @@ import { type Position, readAfter, type Stretch } from './read-after.ts';
 export const followSecurityLogInput = securityLogFilter
   .pick({ events: true, codes: true, licenseId: true, userId: true })
   .extend({
-    /** The id of the last entry that was seen; without it, what happens from now on. */
+    /** The id of the last entry seen; without it, entries from now on. For an id from the future, see `resumeAfter`. */
     after: id.optional(),
   });
 
+/** A stream stops here and is not at its end: the reader should come back and go on, perhaps at another instance. */
+export class StreamInterrupted extends Error {
+  override readonly name = 'StreamInterrupted';
+}
+
 /** How long news that is not settled yet is given before it is looked for again. */
 const unsettledMilliseconds = 250;
+
+/** How far back a stream begins, at most, if its reader has an id from the future. */
+const longestRewind = 24 * 60 * 60 * 1000;
+
+/**
+ * Where a stream begins if its reader has seen this entry. An id further in the future than ids may run ahead was made
+ * while a clock was ahead. Later entries have lower ids: those that this instance made since ids restarted, or since its
+ * start. The stream begins there, and at most a day ago. It may repeat entries that the reader has seen, but it does not
+ * stay silent until the future has come.
+ */
+function resumeAfter(after: string): Position {
+  const now = timeOfId(newId());
+  if (timeOfId(after) <= now + longestCatchUp) return { id: after, included: false };
+  return { id: lowestId(Math.max(idsBeginning().at, now - longestRewind)), included: true };
+}
 
 /**
  * Follows an application's security log: every entry, in order of its id, each once, until whoever asked goes away.
  * Whoever comes back with the id of the last entry seen as `after` gets exactly the rest, as far as horizon.ts
  * promises. Entries are read as they are asked for: one who does not read holds a hundred of them and no more.
  *
- * It ends without an error when the service stops, and with UNAUTHENTICATED or APP_NOT_FOUND when the credential it
- * was opened with has ended or the application is gone. While the database is away it waits.
+ * It ends with StreamInterrupted when the service stops or cannot tell whether the session goes on, and with
+ * UNAUTHENTICATED or APP_NOT_FOUND when the credential it was opened with has ended or the application is gone. While
+ * the database is away it waits.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, TOO_MANY_SUBSCRIPTIONS
  */
 export async function followSecurityLog({
@@ -40,20 +64,24 @@ export async function followSecurityLog({
   const actor = requireDeveloperActor(ctx.actor);
   const { applicationId, after, ...filter } = input;
   const { followers } = ctx.env.securityLogFeed;
-  const follower = followers.open(applicationId, actor);
-  const start =
-    after === undefined ? { id: follower.newsId, included: true } : { id: after, included: false };
+  // Before a place is taken, which may be another account's; and again behind it, as the credential may end in between.
+  await requireMayFollow(ctx, actor, applicationId);
+  const beginning = idsBeginning();
+  const follower = followers.open(applicationId, actor, networkOf(ctx.client.ip));
+  const start = after === undefined ? { id: follower.newsId, included: true } : resumeAfter(after);
   try {
     await requireMayFollow(ctx, actor, applicationId);
   } catch (error) {
     follower.end();
     throw error;
   }
-  const entries = readEntries(ctx, follower, filter, start);
+  let left = false;
+  const entries = readEntries(ctx, follower, filter, { ...start, beginning }, () => left);
   const iterator: AsyncIterableIterator<SecurityLogView> = {
     next: () => entries.next(),
     // At once, also while `next` waits for news: a generator alone would queue behind it.
     return: () => {
+      left = true;
       follower.end();
       return entries.return(undefined);
     },
@@ -68,17 +96,29 @@ async function* readEntries(
   ctx: ServiceContext,
   follower: Follower,
   filter: z.output<typeof securityLogFilter>,
-  start: Position,
+  start: Position & { readonly beginning: IdsBeginning },
+  hasLeft: () => boolean,
 ): AsyncGenerator<SecurityLogView, undefined> {
   const { horizon, shared, pollMilliseconds } = ctx.env.securityLogFeed;
   const { applicationId, actor } = follower;
   const unsettled = shared ? settleMilliseconds + 50 : unsettledMilliseconds;
-  let position = start;
+  let position: Position = start;
+  let { beginning } = start;
+
+  /** After the clock was set back, new entries have ids below those that were read: continues from where ids restarted. */
+  function followBeginning(): void {
+    if (idsBeginning() === beginning) return;
+    beginning = idsBeginning();
+    follower.beginAgain();
+    const from = lowestId(beginning.at);
+    if (position.id > from) position = { id: from, included: true };
+  }
 
   const read = async (): Promise<Stretch & { horizon: string }> => {
     follower.clearDoubt();
     await requireMayFollow(ctx, actor, applicationId);
     const upTo = horizon.of(applicationId);
+    followBeginning();
     return { ...(await readAfter(ctx, { applicationId, filter }, position, upTo)), horizon: upTo };
   };
 
@@ -106,7 +146,7 @@ async function* readEntries(
       if (stretch.horizon < follower.newsId) await follower.pause(unsettled);
       else await follower.newsBeyond(stretch.horizon, pollMilliseconds);
     }
-    if (follower.ending.error !== null) throw follower.ending.error;
+    if (!hasLeft()) throw follower.ending.error ?? new StreamInterrupted();
   } finally {
     follower.end();
   }

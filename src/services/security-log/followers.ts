@@ -2,14 +2,14 @@ import { newId } from '../../lib/ids.ts';
 import type { DeveloperActor } from '../actor.ts';
 import { ServiceError } from '../errors.ts';
 
-/** The most that follow at once: of one developer, and on one instance. */
+/** The most that follow at once: of one developer, and on one instance, whose places developers share. */
 export const followerLimits = { perDeveloper: 20, perProcess: 500 } as const;
 
 /** One who follows an application's log. */
 export interface Follower {
   readonly applicationId: string;
   readonly actor: DeveloperActor;
-  /** Set once it has to stop, with the error to say; null: without one. */
+  /** Set once it has to stop, with the error to say; null: it is to come back. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
   /** Whether the credential may have ended since it was last asked for: nothing more is given before it is. */
   readonly isDoubted: boolean;
@@ -17,6 +17,8 @@ export interface Follower {
   clearDoubt(): void;
   /** An id that was made when the latest news came: whoever has read up to it has read the news. */
   readonly newsId: string;
+  /** Ids restarted at a lower value: the follower now waits for the new ones. */
+  beginAgain(): void;
   /** Waits until there is news beyond this id, until it has to end, or for so many milliseconds. */
   newsBeyond(id: string, milliseconds: number): Promise<void>;
   /** Waits so long, or until it has to end. */
@@ -29,10 +31,14 @@ export interface Follower {
 export interface Followers {
   readonly size: number;
   /**
-   * Adds one. While the service stops, it is one that has ended already.
+   * Adds one. While the service stops, it is one that has ended already. When all places are taken, the latest stream of
+   * the account that has the most ends for it with TOO_MANY_SUBSCRIPTIONS, unless this account would then have as many:
+   * so nobody's streams end for those that they ended before. Where all accounts have one or none, an account's first
+   * stream ends the latest of the network that has the most, by the same rule.
+   * @param network where it is asked for from, as `networkOf` has it
    * @throws {ServiceError} TOO_MANY_SUBSCRIPTIONS
    */
-  open(applicationId: string, actor: DeveloperActor): Follower;
+  open(applicationId: string, actor: DeveloperActor, network: string): Follower;
   wakeApplications(ids: ReadonlySet<string> | 'all'): void;
   /** Has these developers' followers look at their credential. */
   doubtDevelopers(ids: ReadonlySet<string>): void;
@@ -45,31 +51,44 @@ export interface Followers {
 export function createFollowers(
   limits: { perDeveloper: number; perProcess: number } = followerLimits,
 ): Followers {
-  const all = new Set<Follower & { wake(doubted: boolean): void }>();
+  const all = new Set<OpenFollower>();
   let closed = false;
 
-  function requireRoom({ developerId }: DeveloperActor): void {
-    let own = 0;
-    for (const { actor } of all) if (actor.developerId === developerId) own += 1;
+  function requireRoom({ developerId }: DeveloperActor, network: string): void {
+    const accounts = groupBy(all, ({ actor }) => actor.developerId);
+    const own = accounts.get(developerId)?.length ?? 0;
     if (own >= limits.perDeveloper) {
       throw tooMany(
         `Your account has ${own} streams open here, the most that one may. Close one before you open another; one without filters shows all.`,
       );
     }
-    if (all.size >= limits.perProcess) {
+    if (all.size < limits.perProcess) return;
+    const victim = latestOfFullest(accounts, own) ?? (own === 0 ? latestOfNetwork(network) : undefined);
+    if (victim === undefined) {
       throw tooMany(
         'As many streams are open here as this service serves at once. Try again later, or page through the log.',
       );
     }
+    victim.end(
+      tooMany(
+        'As many streams are open here as this service serves at once, and this one ended for an account or a network ' +
+          'with fewer. Wait before you open it again, or page through the log.',
+      ),
+    );
+  }
+
+  function latestOfNetwork(network: string): OpenFollower | undefined {
+    const networks = groupBy(all, (follower) => follower.network);
+    return latestOfFullest(networks, networks.get(network)?.length ?? 0);
   }
 
   return {
     get size() {
       return all.size;
     },
-    open(applicationId, actor) {
-      if (!closed) requireRoom(actor);
-      const follower = createFollower(applicationId, actor, () => all.delete(follower));
+    open(applicationId, actor, network) {
+      if (!closed) requireRoom(actor, network);
+      const follower = createFollower(applicationId, actor, network, () => all.delete(follower));
       if (closed) follower.end();
       else all.add(follower);
       return follower;
@@ -92,9 +111,43 @@ export function createFollowers(
   };
 }
 
+interface OpenFollower extends Follower {
+  readonly network: string;
+  wake(doubted: boolean): void;
+}
+
+/** In the order of their opening. */
+function groupBy(
+  followers: Iterable<OpenFollower>,
+  keyOf: (follower: OpenFollower) => string,
+): ReadonlyMap<string, readonly OpenFollower[]> {
+  const groups = new Map<string, OpenFollower[]>();
+  for (const follower of followers) {
+    const group = groups.get(keyOf(follower));
+    if (group === undefined) groups.set(keyOf(follower), [follower]);
+    else group.push(follower);
+  }
+  return groups;
+}
+
+/** The latest of the fullest group, if that has as many without it as a group of so many has with one more. */
+function latestOfFullest(
+  groups: ReadonlyMap<string, readonly OpenFollower[]>,
+  own: number,
+): OpenFollower | undefined {
+  let fullest: readonly OpenFollower[] = [];
+  for (const group of groups.values()) if (group.length > fullest.length) fullest = group;
+  return fullest.length > own + 1 ? fullest.at(-1) : undefined;
+}
+
 const tooMany = (message: string) => new ServiceError('TOO_MANY_SUBSCRIPTIONS', message);
 
-function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () => void) {
+function createFollower(
+  applicationId: string,
+  actor: DeveloperActor,
+  network: string,
+  onEnd: () => void,
+): OpenFollower {
   let ending: Follower['ending'];
   // What came before it was opened may become visible only now.
   let newsId = newId();
@@ -118,6 +171,7 @@ function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () 
   return {
     applicationId,
     actor,
+    network,
     get ending() {
       return ending;
     },
@@ -129,6 +183,9 @@ function createFollower(applicationId: string, actor: DeveloperActor, onEnd: () 
     },
     get newsId() {
       return newsId;
+    },
+    beginAgain() {
+      newsId = newId();
     },
     newsBeyond: (id: string, milliseconds: number) =>
       wait(milliseconds, () => newsId > id || ending !== undefined),

@@ -18,6 +18,8 @@ export interface Hold {
 export interface OpenTransaction {
   /** Notes an entry's id as soon as it is made. */
   note(applicationId: string, id: string): void;
+  /** Those that it has noted entries of. */
+  readonly applications: Iterable<string>;
   /** It was committed or rolled back. Answers whose log may have news. */
   settle(): ReadonlySet<string>;
 }
@@ -66,7 +68,8 @@ export function createHorizon({ shared, oldestWaiting, heldElsewhere }: HorizonO
 
   return {
     of(applicationId) {
-      // Above every id that this process has made, below every one that it will make: also where its clock stepped back.
+      // Above every id that this process has made since ids last restarted, and below every id that it will make, even if
+      // its clock stepped back a little. Ids from before a large step back are not waited for.
       const now = newId();
       let horizon = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
       const lower = (all: Iterable<Hold>) => {
@@ -84,8 +87,12 @@ export function createHorizon({ shared, oldestWaiting, heldElsewhere }: HorizonO
       transactions.add(entries);
       return {
         note: (applicationId, id) => {
-          // Ids increase: the first of an application is its oldest.
-          if (!entries.has(applicationId)) entries.set(applicationId, id);
+          // The first entry of an application is its oldest, unless ids restarted in between.
+          const first = entries.get(applicationId);
+          if (first === undefined || id < first) entries.set(applicationId, id);
+        },
+        get applications() {
+          return entries.keys();
         },
         settle: () => {
           transactions.delete(entries);

@@ -49,13 +49,19 @@ export const securityLogFilter = z.object({
 
 export type SecurityLogFilter = z.output<typeof securityLogFilter>;
 
-const log = { table: securityLogTable, matches: securityLogMatches };
+const log = {
+  table: securityLogTable,
+  matches: securityLogMatches,
+  within: isMadeBetween,
+  // There is no index of users.
+  indexed: ({ licenseId }: SecurityLogFilter) => isOfLicense(licenseId),
+};
 
 /** The entries about an application. */
 export const logOfApplications = listSource<SecurityLogFilter>({
   ...log,
   parentColumn: 'application_id',
-  stretches: ({ q }) => stretchesWithText(q),
+  stretches: ({ q, licenseId }) => (licenseId === undefined ? stretchesWithText(q) : null),
 });
 
 /**
@@ -65,6 +71,7 @@ export const logOfApplications = listSource<SecurityLogFilter>({
 export const logOfLicenses = listSource<SecurityLogFilter>({
   table: securityLogTable,
   parentColumn: 'license_id',
+  within: isMadeBetween,
   matches: (filter, { actor }) =>
     all([
       Prisma.sql`(security_log.developer_id = ${requireDeveloper(actor)}::uuid) IS TRUE`,
@@ -82,14 +89,16 @@ export function securityLogMatches(filter: SecurityLogFilter): Prisma.Sql {
     holdsText(searched, q),
     events && Prisma.sql`security_log.event = ANY(${events}::text[])`,
     codes && Prisma.sql`security_log.code = ANY(${codes}::text[])`,
-    licenseId !== undefined && Prisma.sql`security_log.license_id = ${licenseId}::uuid`,
+    isOfLicense(licenseId) ?? undefined,
     userId !== undefined && Prisma.sql`security_log.user_id = ${userId}::uuid`,
-    createdFrom &&
-      Prisma.sql`security_log.created_at >= ${createdFrom} AND security_log.id >= ${idAround(createdFrom, -1)}::uuid`,
-    createdBefore &&
-      Prisma.sql`security_log.created_at < ${createdBefore} AND security_log.id < ${idAround(createdBefore, 1)}::uuid`,
+    createdFrom && Prisma.sql`security_log.created_at >= ${createdFrom}`,
+    createdBefore && Prisma.sql`security_log.created_at < ${createdBefore}`,
+    isMadeBetween(filter),
   ]);
 }
+
+const isOfLicense = (licenseId: string | undefined): Prisma.Sql | null =>
+  licenseId === undefined ? null : Prisma.sql`security_log.license_id = ${licenseId}::uuid`;
 
 const searched = ['event', 'code', 'ip', 'country', 'hwid'].map((column) => `security_log.${column}`);
 
@@ -99,5 +108,12 @@ const hour = 60 * 60 * 1000;
  * The log is partitioned by the time in the id, so a bound on the id spares the other partitions. It is an hour wide
  * of the mark, as the id and the time of an entry are made one after the other.
  */
+function isMadeBetween({ createdFrom, createdBefore }: SecurityLogFilter): Prisma.Sql {
+  return all([
+    createdFrom && Prisma.sql`security_log.id >= ${idAround(createdFrom, -1)}::uuid`,
+    createdBefore && Prisma.sql`security_log.id < ${idAround(createdBefore, 1)}::uuid`,
+  ]);
+}
+
 const idAround = (instant: Date, hours: number): string =>
   lowestId(Math.max(0, instant.getTime() + hours * hour));

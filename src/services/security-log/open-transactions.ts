@@ -16,6 +16,11 @@ export function noteRecorded(transaction: Prisma.TransactionClient, applicationI
   entries.note(applicationId, id);
 }
 
+/** The applications that a transaction has recorded entries about until now. */
+export const applicationsOfEntries = (transaction: Prisma.TransactionClient): readonly string[] => [
+  ...(open.get(transaction)?.applications ?? []),
+];
+
 /**
  * Runs one attempt of a transaction, and settles the entries that it recorded when it has ended, however it ends.
  * @param run starts the transaction and, inside it, the work that it is given

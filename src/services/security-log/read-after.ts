@@ -63,7 +63,7 @@ export async function readAfter(
   if (last !== undefined && rows.length === mostRows)
     return { rows, next: { id: last.id, included: false }, complete: false };
   if (lastScanned !== null) return { rows, next: { id: lastScanned, included: false }, complete: false };
-  // Nothing below the horizon is left or to come. Whoever named an id from the future waits for it.
+  // Nothing below the horizon is left or to come. A reader that named an id slightly ahead waits for it.
   const next = horizon > position.id ? { id: horizon, included: true } : position;
   return { rows, next, complete: true };
 }

@@ -16,7 +16,7 @@ export interface SecurityLogWriter {
   seen(licenseId: string, ip: string | null): void;
   /** Writes all that is waiting. */
   flush(): Promise<void>;
-  /** Id of the oldest entry that is not in the database yet, in the batch being written or behind it. */
+  /** The lowest id of an entry that is not in the database yet, in the current batch or in the queue. */
   readonly oldestWaiting: string | null;
   /** Entries that wait to be written, the batch under way among them. */
   readonly waiting: number;
@@ -70,6 +70,10 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let closed = false;
+
+  /** Ids restarted while entries waited, because the clock was set back: they are out of order until those are written. */
+  let isOutOfOrder = false;
+  const waitingRows = () => [...heldUp, ...batch, ...entries];
 
   const schedule = () => {
     if (closed) return;
@@ -141,7 +145,11 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   return {
     add(client, input) {
       const createdAt = new Date(clock.now());
-      entries.push({ ...input, id: newId(), ip: client.ip, country: client.country, createdAt });
+      const id = newId();
+      const before = entries.at(-1) ?? batch.at(-1) ?? heldUp.at(-1);
+      if (before === undefined) isOutOfOrder = false;
+      else if (id < before.id) isOutOfOrder = true;
+      entries.push({ ...input, id, ip: client.ip, country: client.country, createdAt });
       // Cutting the front of an array costs its length, so let a tenth gather first.
       if (entries.length > maxBuffered * 1.1) trim();
       schedule();
@@ -153,7 +161,12 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     },
     flush,
     get oldestWaiting() {
-      return (heldUp[0] ?? batch[0] ?? entries[0])?.id ?? null;
+      const first = (heldUp[0] ?? batch[0] ?? entries[0])?.id ?? null;
+      if (!isOutOfOrder) return first;
+      return waitingRows().reduce<string | null>(
+        (low, { id }) => (low === null || id < low ? id : low),
+        first,
+      );
     },
     get waiting() {
       return entries.length + batch.length + heldUp.length;

@@ -75,7 +75,7 @@ export async function createScaleSeeder({
     'SELECT developer_id FROM applications WHERE id = $1',
     [applicationId],
   );
-  const passwordHash = await hashPassword('correct horse battery');
+  const passwordHash = await hashPassword('correct horse battery', 'bench');
   const now = Date.now();
 
   const inBatches = async (

@@ -6,6 +6,8 @@ import { fixedBytes, flipBit } from './material.ts';
 export interface AnswerVector {
   readonly why: string;
   readonly answer: unknown;
+  /** The text that is sealed, where the file states it. */
+  readonly innerAnswer?: string;
   /** `valid`, `refused` (a signed failure), `clock`, or `untrusted-answer`. */
   readonly expect: string;
 }
@@ -30,6 +32,7 @@ function wellMade(): AnswerVector[] {
   return [
     inner('good', goodAnswer, 'valid'),
     inner('never expires', { ...goodAnswer, expiresAt: null }, 'valid'),
+    inner('a status that the client does not know', { ...goodAnswer, status: 'later' }, 'valid'),
     inner('an unknown inner member', { ...goodAnswer, later: [1] }, 'valid'),
     inner('refused', refused, 'refused'),
     inner('refused with a code that the client does not know', { ...refused, code: 'LATER_CODE' }, 'refused'),
@@ -123,6 +126,16 @@ function bindings(): AnswerVector[] {
     inner('61 seconds behind', { ...goodAnswer, timestamp: now - 61 }, 'clock'),
     inner('61 seconds ahead', { ...goodAnswer, timestamp: now + 61 }, 'clock'),
     inner(
+      'stale, with our nonce and another shape: the clock is judged before the shape',
+      { ...withoutCode, timestamp: now - 61 },
+      'clock',
+    ),
+    inner(
+      'stale and of another session',
+      { ...goodAnswer, sessionId: 'other', timestamp: now - 61 },
+      untrusted,
+    ),
+    inner(
       'an old recording: stale and without our nonce',
       { ...withoutNonce, timestamp: now - 3600 },
       untrusted,
@@ -143,6 +156,13 @@ function shapes(): AnswerVector[] {
     inner('no code', withoutCode, untrusted),
     inner('version 2', { ...goodAnswer, v: 2 }, untrusted),
     inner('an expiry that is no instant', { ...goodAnswer, expiresAt: 'tomorrow' }, untrusted),
+    inner(
+      'an expiry with an offset',
+      { ...goodAnswer, expiresAt: '2026-10-09T08:53:20.000+00:00' },
+      untrusted,
+    ),
+    inner('an expiry without a zone', { ...goodAnswer, expiresAt: '2026-10-09T08:53:20.000' }, untrusted),
+    inner('success with status null', { ...goodAnswer, status: null }, untrusted),
     inner('a negative tier', { ...goodAnswer, subscriptionTier: -1 }, untrusted),
     inner('a tier with a fraction', { ...goodAnswer, subscriptionTier: 1.5 }, untrusted),
   ];

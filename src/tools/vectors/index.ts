@@ -1,6 +1,7 @@
 import { answerVectors } from './answers.ts';
 import { base64Vectors } from './base64.ts';
 import { canonicalJsonVectors } from './canonical-json.ts';
+import { clientAuthVectors } from './client-auth.ts';
 import { exchangeVector } from './exchange.ts';
 import { handshakeVectors } from './handshakes.ts';
 import { keyScheduleVectors } from './key-schedule.ts';
@@ -22,6 +23,7 @@ export function sealedVectors() {
     handshakes: handshakeVectors(),
     requests: requestVectors(),
     answers: answerVectors(),
+    clientAuth: clientAuthVectors(),
   };
 }
 

@@ -1,3 +1,5 @@
+import { utils } from '@noble/ed25519';
+import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8 } from '../../protocol/bytes.ts';
 import { getPublicKey, signBytes } from '../../protocol/signature.ts';
@@ -9,7 +11,7 @@ const publicKey = getPublicKey(seed);
 /** The order of the base point, L (RFC 8032 §5.1). */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-/** Points whose order divides 8, and encodings of such that are not canonical: all unfit as public keys. */
+/** Every encoding of a point whose order divides 8 (SPEC §7): all unfit as public keys. */
 const smallOrderKeys = [
   { why: 'the identity', hex: `01${'00'.repeat(31)}` },
   { why: 'order 2', hex: `ec${'ff'.repeat(30)}7f` },
@@ -17,8 +19,17 @@ const smallOrderKeys = [
   { why: 'order 4, other sign', hex: `${'00'.repeat(31)}80` },
   { why: 'order 8', hex: '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05' },
   { why: 'order 8, other sign', hex: '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85' },
+  { why: 'order 8, other y', hex: 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a' },
+  {
+    why: 'order 8, other y, other sign',
+    hex: 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  },
   { why: 'the identity, y not reduced', hex: `ee${'ff'.repeat(30)}7f` },
+  { why: 'the identity, y not reduced, sign of zero set', hex: `ee${'ff'.repeat(31)}` },
   { why: 'the identity, sign of zero set', hex: `01${'00'.repeat(30)}80` },
+  { why: 'order 2, sign of zero set', hex: `ec${'ff'.repeat(31)}` },
+  { why: 'order 4, y not reduced', hex: `ed${'ff'.repeat(30)}7f` },
+  { why: 'order 4, y not reduced, other sign', hex: `ed${'ff'.repeat(31)}` },
 ];
 
 /** SPEC §7: strict verification. */
@@ -29,7 +40,7 @@ export function signatureVectors() {
     messageHex: bytesToHex(message),
     signatureHex: bytesToHex(signBytes(message, seed)),
   }));
-  return { accept, reject: [...forged(), ...smallOrder()] };
+  return { accept, reject: [...forged(), nonCanonicalR(), ...smallOrder()] };
 }
 
 function forged() {
@@ -67,6 +78,23 @@ function forged() {
   ];
 }
 
+/**
+ * The identity with its y not reduced as R, and the S that goes with it: only the encoding is wrong. Whoever has the
+ * private key can make it, and has then signed one message in two ways.
+ */
+function nonCanonicalR() {
+  const message = utf8('{"code":"OK","success":true,"v":1}');
+  const r = hexToBytes(`ee${'ff'.repeat(30)}7f`);
+  const challenge = littleEndian(sha512(concatBytes(r, publicKey, message)));
+  const s = (challenge * utils.getExtendedPublicKey(seed).scalar) % groupOrder;
+  return {
+    why: 'R is not canonical: its y is not reduced',
+    publicKeyHex: bytesToHex(publicKey),
+    messageHex: bytesToHex(message),
+    signatureHex: bytesToHex(concatBytes(r, scalarBytes(s))),
+  };
+}
+
 /** R the identity and S zero satisfy the equation for every message under many of these keys. */
 function smallOrder() {
   const signature = hexToBytes(`01${'00'.repeat(63)}`);
@@ -81,6 +109,14 @@ function smallOrder() {
 }
 
 function addGroupOrder(scalar: Uint8Array): Uint8Array {
-  const value = BigInt(`0x${bytesToHex(Uint8Array.from(scalar).reverse())}`) + groupOrder;
+  return scalarBytes(littleEndian(scalar) + groupOrder);
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${bytesToHex(Uint8Array.from(bytes).reverse())}`);
+}
+
+/** 32 bytes, little-endian. */
+function scalarBytes(value: bigint): Uint8Array {
   return hexToBytes(value.toString(16).padStart(64, '0')).reverse();
 }

@@ -23,7 +23,7 @@ export async function bareLikeService({ client, bound }: Seed): Promise<{
       numberedLicenses: 0,
       answer: await verdictOn(client, bound[0]),
       sessionIdBytes: await sessionIdBytes(client),
-      passwordHash: await hashPassword(customerPassword),
+      passwordHash: await hashPassword(customerPassword, 'bench'),
     },
     publicKeyB64: Buffer.from(createSigner(seed).publicKey).toString('base64'),
   };

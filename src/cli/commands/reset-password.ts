@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { loadDataConfig } from '../../config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { resetPassword } from '../../services/account/reset-password.ts';
+import { newDeveloper } from '../../services/auth/fields.ts';
+import { describeAddress, hasEmbeddedDatabase, keptNowhere } from '../database.ts';
+import { CommandError } from '../failure.ts';
+import { checkAccount, receivePassword } from '../new-password.ts';
+import { openAccounts } from '../open-accounts.ts';
+import { say, type Terminal } from '../terminal.ts';
+
+interface Options {
+  readonly email: string;
+  readonly passwordStdin?: boolean;
+}
+
+const refusal = 'The password cannot be set';
+
+export function addResetPasswordCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('reset-password')
+    .description('set a new password for a developer, whose session cookies end')
+    .requiredOption('--email <address>', 'the address that the developer logs in with')
+    .option(
+      '--password-stdin',
+      'read the password from standard input, as one line, instead of asking for it',
+    )
+    .action(async ({ email, passwordStdin: isOnStdin = false }: Options) => {
+      const config = loadDataConfig(terminal.env);
+      const { database: address } = config;
+      if (address.kind === 'memory') throw keptNowhere();
+      if (address.kind === 'embedded' && !hasEmbeddedDatabase(address.directory)) {
+        throw new CommandError(
+          `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL as for the service.`,
+        );
+      }
+      const account = checkAccount(newDeveloper.pick({ email: true }).safeParse({ email }), refusal);
+      const password = await receivePassword(terminal, { isOnStdin, refusal });
+      const database = await openAccounts(config, 'set the password', terminal);
+      try {
+        const ctx = { env: { database, clock: systemClock }, client: { ip: null, country: null } };
+        const developer = await resetPassword({ ctx, input: { email: account.email, password } });
+        if (developer === null) {
+          throw new CommandError(
+            `No account in ${describeAddress(address)} has the email address ${account.email}: nothing has been changed.`,
+          );
+        }
+        say(terminal.stdout, `${developer.id} ${developer.email}`);
+        say(
+          terminal.stderr,
+          `Set a new password in ${describeAddress(address)}. Every session cookie of the account has ended; its API ` +
+            'keys have not: whoever logs in now can revoke them.',
+        );
+      } finally {
+        await database.close();
+      }
+    });
+}

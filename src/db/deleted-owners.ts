@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { atLeisure } from './in-transaction.ts';
+
+/**
+ * An embedded database has one session, which the deletion of an application with a hundred thousand licenses would block
+ * for seconds. So a large deletion only moves the data to a deleted owner, a row of `developers` that no one can log in as.
+ * The data is gone for everyone at once. `sweepDeletedOwners` deletes the rows in short statements.
+ */
+const prefix = 'deleted:';
+
+/** The address of a deleted owner. No real address begins like this: `:` is not allowed before the `@`. */
+export const deletedOwnerEmail = (id: string): string => prefix + id;
+
+/** No password has this hash (a salt and a result of zeros), but a login can verify it like any other. */
+export const unusablePasswordHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** SQL that is true of a row of `developers` whose owner is not deleted. */
+export const isNotDeletedOwner = `developers.email_normalized NOT LIKE '${prefix}%'`;
+
+/** How many rows one statement deletes; as many may be deleted together with their owner. */
+export const rowsAtOnce = 500;
+
+/** The tables whose rows belong to an application, in the order of deletion. */
+const ofApplication = [
+  `DELETE FROM end_user_sessions WHERE id IN (
+     SELECT end_user_sessions.id FROM end_user_sessions JOIN end_users ON end_users.id = end_user_id
+     WHERE end_users.application_id = $1 LIMIT ${rowsAtOnce})`,
+  ...['end_users', 'licenses', 'bans', 'security_log', 'log_search_blocks', 'log_search_values'].map(
+    (table) =>
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE application_id = $1 LIMIT ${rowsAtOnce})`,
+  ),
+];
+
+const logOfDeveloper = `DELETE FROM security_log WHERE id IN (
+  SELECT id FROM security_log WHERE developer_id = $1 LIMIT ${rowsAtOnce})`;
+
+/**
+ * Deletes the data of deleted owners, then the owners. What is left when it stops is deleted the next time.
+ * @param stop checked between statements
+ * @returns how many owners were deleted
+ */
+export async function sweepDeletedOwners(pool: pg.Pool, stop: AbortSignal): Promise<number> {
+  const owners = await pool.query<{ id: string }>(
+    `SELECT id FROM developers WHERE NOT ${isNotDeletedOwner} ORDER BY id`,
+  );
+  let swept = 0;
+  for (const owner of owners.rows) {
+    const applications = await pool.query<{ id: string }>(
+      'SELECT id FROM applications WHERE developer_id = $1',
+      [owner.id],
+    );
+    for (const { id } of applications.rows) {
+      for (const statement of ofApplication) if (!(await inSlices(pool, statement, id, stop))) return swept;
+      await atLeisure(pool, 'DELETE FROM applications WHERE id = $1', [id]);
+    }
+    if (!(await inSlices(pool, logOfDeveloper, owner.id, stop))) return swept;
+    const { rowCount } = await atLeisure(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
+    swept += rowCount ?? 0;
+  }
+  return swept;
+}
+
+/** @returns true if everything is deleted */
+async function inSlices(
+  pool: pg.Pool,
+  statement: string,
+  ownerId: string,
+  stop: AbortSignal,
+): Promise<boolean> {
+  while (!stop.aborted) {
+    const { rowCount } = await pool.query(statement, [ownerId]);
+    if (rowCount === null || rowCount < rowsAtOnce) return true;
+  }
+  return false;
+}

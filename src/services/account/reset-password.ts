@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import { isRecordNotFound } from '../../db/errors.ts';
+import { networkOf } from '../../lib/ip.ts';
+import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
+import type { newDeveloper } from '../auth/fields.ts';
+import { noteChanges } from '../coherence/cache-change.ts';
+import type { RecordingContext } from '../context.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { withPassword } from './new-password.ts';
+
+/**
+ * Gives a developer's account another password, and ends its session cookies: for an operator, who need not know the
+ * one before. A stream that was opened with such a cookie is asked for it before it is told anything more.
+ * @returns null where no account has that address
+ */
+export async function resetPassword({
+  ctx,
+  input,
+}: {
+  ctx: RecordingContext;
+  input: Pick<z.output<typeof newDeveloper>, 'email' | 'password'>;
+}): Promise<DeveloperView | null> {
+  const data = await withPassword(input.password, networkOf(ctx.client.ip));
+  return ctx.env.database.prisma
+    .$transaction(async (transaction) => {
+      const developer = await transaction.developer.update({
+        where: { emailNormalized: input.email.toLowerCase() },
+        data,
+        select: developerSelect,
+      });
+      await recordSecurityEvent(ctx, transaction, {
+        developerId: developer.id,
+        applicationId: null,
+        event: 'account_changed',
+        metadata: { changed: ['newPassword'] },
+      });
+      // A service that runs on the same server looks at the account's open streams again.
+      if (ctx.env.database.kind === 'server')
+        await noteChanges(transaction, [{ cache: 'credentials', keys: [developer.id] }]);
+      return developer;
+    })
+    .catch((error: unknown) => {
+      if (isRecordNotFound(error)) return null;
+      throw error;
+    });
+}

@@ -1,0 +1,74 @@
+import type { Prisma } from '../db/client.ts';
+import { deletedOwnerEmail, rowsAtOnce, unusablePasswordHash } from '../db/deleted-owners.ts';
+import { newId } from '../lib/ids.ts';
+import type { ServiceContext } from './context.ts';
+
+/**
+ * Deletes one application of a developer with everything that belongs to it.
+ * @throws {Error} Prisma's, if it does not exist
+ */
+export async function deleteOwnedApplication(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  id: string,
+): Promise<{ readonly name: string }> {
+  const application = { where: { id, developerId }, select: { name: true } };
+  if (!(await isLarge(ctx, transaction, [id], null))) return transaction.application.delete(application);
+  const ownerId = newId();
+  const now = new Date(ctx.env.clock.now());
+  await transaction.developer.create({
+    data: { id: ownerId, name: 'Deleted', ...deletedOwner(ownerId), createdAt: now, updatedAt: now },
+  });
+  return transaction.application.update({ ...application, data: { developerId: ownerId } });
+}
+
+/** Deletes a developer with everything that belongs to them. */
+export async function deleteOwner(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  applicationIds: readonly string[],
+): Promise<void> {
+  if (!(await isLarge(ctx, transaction, applicationIds, developerId))) {
+    await transaction.developer.deleteMany({ where: { id: developerId } });
+    return;
+  }
+  await transaction.apiKey.deleteMany({ where: { developerId } });
+  await transaction.developer.update({
+    where: { id: developerId },
+    data: { name: 'Deleted', ...deletedOwner(developerId), sessionVersion: { increment: 1 } },
+  });
+}
+
+const deletedOwner = (id: string) => ({
+  email: deletedOwnerEmail(id),
+  emailNormalized: deletedOwnerEmail(id),
+  passwordHash: unusablePasswordHash,
+});
+
+/**
+ * True if deleting everything at once would block an embedded database for long. On a server, a deletion locks only its
+ * own rows.
+ */
+async function isLarge(
+  { env: { database } }: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  applicationIds: readonly string[],
+  developerId: string | null,
+): Promise<boolean> {
+  if (database.kind === 'server') return false;
+  if (applicationIds.length > rowsAtOnce) return true;
+  const [found] = await transaction.$queryRaw<{ isLarge: boolean }[]>`
+    WITH application AS (SELECT unnest(${applicationIds}::uuid[]) AS id)
+    SELECT EXISTS (SELECT FROM application JOIN licenses ON application_id = application.id OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM application JOIN end_users ON application_id = application.id OFFSET ${rowsAtOnce})
+      OR EXISTS (
+        SELECT FROM application JOIN end_users ON application_id = application.id
+          JOIN end_user_sessions ON end_user_id = end_users.id OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM application JOIN bans ON application_id = application.id OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM application JOIN security_log ON application_id = application.id OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM security_log WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
+      AS "isLarge"`;
+  return found?.isLarge === true;
+}

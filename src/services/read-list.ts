@@ -1,0 +1,33 @@
+import type { ServiceContext } from './context.ts';
+import type { ListRow, ListSource } from './list-source.ts';
+import { encodeCursor, type ListInput, type Page, pageSize, wholeList } from './page.ts';
+import { readPage } from './read-page.ts';
+
+/**
+ * A list that is answered whole as far as that is short, newest first. It is read some rows at a time, and ends where it
+ * would get too long, in rows or as JSON: one row can take 45 kB. Whoever calls has made sure that the parent is the
+ * developer's own.
+ * @param view what is shown of a row
+ */
+export async function readList<Row extends ListRow, View extends ListRow>(
+  ctx: ServiceContext,
+  source: ListSource<object>,
+  parentId: string,
+  { limit = wholeList.rows, cursor }: ListInput,
+  view: (row: Row) => View,
+): Promise<Page<View>> {
+  const items: View[] = [];
+  let bytes = 0;
+  for (let after = cursor; ; ) {
+    const size = Math.min(limit - items.length, pageSize.largest);
+    const page = await readPage<Row>(ctx, source, parentId, { limit: size, cursor: after });
+    for (const item of page.items.map(view)) {
+      bytes += Buffer.byteLength(JSON.stringify(item));
+      const last = items.at(-1);
+      if (last !== undefined && bytes > wholeList.bytes) return { items, nextCursor: encodeCursor(last.id) };
+      items.push(item);
+    }
+    if (page.nextCursor === null || items.length === limit) return { items, nextCursor: page.nextCursor };
+    after = items.at(-1)?.id;
+  }
+}

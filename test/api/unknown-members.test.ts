@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { routes } from '../openapi/contract.ts';
+import { ApiClient } from '../setup/api-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type World } from '../setup/world.ts';
+import { expectFailure, missingId, noLimits } from './support.ts';
+
+/** What a route does not know is refused by name: a filter or a duration that is passed over misleads its sender. */
+
+let server: TestServer;
+let world: World;
+beforeAll(async () => {
+  server = await startTestServer({ env: noLimits });
+  world = await createWorld(server);
+});
+afterAll(() => server.close());
+
+const clientProtocol = /^\/(session|client)\/|^\/licenses\/validate$/;
+const dashboard = routes
+  .filter(({ path }) => !clientProtocol.test(path))
+  .map(({ method, path, ...rest }) => ({
+    ...rest,
+    method,
+    path: `/api/v1${path.replaceAll(/\{\w+\}/g, missingId)}`,
+    name: `${method} ${path}`,
+  }));
+const issuesOf = (answer: Awaited<ReturnType<ApiClient['send']>>) =>
+  expectFailure(answer, 400, 'VALIDATION_FAILED').issues ?? [];
+const pathsOf = (answer: Awaited<ReturnType<ApiClient['send']>>) => issuesOf(answer).map(({ path }) => path);
+
+test.each(dashboard)('$name refuses a query parameter that it does not know', async ({ method, path }) => {
+  const answer = await world.client.send(method, `${path}?unheardOf=1`);
+  expect(pathsOf(answer)).toEqual([['unheardOf']]);
+});
+
+test.each(dashboard.filter(({ method }) => method !== 'GET'))(
+  '$name refuses a member of its body that it does not know',
+  async ({ method, path }) => {
+    const answer = await world.client.send(method, path, { unheardOf: 1 });
+    expect(pathsOf(answer)).toContainEqual(['unheardOf']);
+  },
+);
+
+describe('a request that has no documented body', () => {
+  const bodiless = dashboard.filter(
+    ({ method, requestBody, name }) =>
+      method !== 'GET' && requestBody === undefined && name !== 'POST /auth/logout',
+  );
+
+  test.each(bodiless)('$name is answered alike without one, and with an empty object', async (route) => {
+    const send = (body?: unknown) => world.client.send(route.method, route.path, body);
+    const answers = [await send(), await send({}), await send('')];
+    for (const { status, body } of answers) {
+      expect({ status, body }).toEqual({ status: 404, body: answers[0]?.body });
+    }
+    for (const body of [[], 'null', '1', '{']) expectFailure(await send(body), 400, 'VALIDATION_FAILED');
+  });
+
+  test('logs out, without one or with an empty object', async () => {
+    for (const body of [undefined, {}, '']) {
+      expect((await world.client.post('/api/v1/auth/logout', body)).status).toBe(200);
+    }
+  });
+});
+
+describe('of an application', () => {
+  let applicationId: string;
+  beforeEach(async () => {
+    applicationId = (await world.createApplication()).id;
+  });
+  const licenses = () => server.deps.services.database.prisma.license.count({ where: { applicationId } });
+
+  test('a mint with a misspelt duration mints nothing', async () => {
+    const body = { applicationId, amount: 1, durationSeconds: 0, durationDays: 3 };
+    const answer = await world.client.post('/api/v1/licenses/create', body);
+    expect(issuesOf(answer)).toEqual([
+      { path: ['durationDays'], message: expect.stringMatching(/not known.*durationSeconds/) },
+    ]);
+    expect(await licenses()).toBe(0);
+  });
+
+  test('a key of a blind mint is held to its members as well', async () => {
+    const key = { licenseKeyHash: 'a'.repeat(64), licenseKeyPrefix: 'AB', durationSeconds: 0 };
+    const body = { applicationId, keys: [key, { ...key, licenseKeyHash: 'b'.repeat(64), tier: 9 }] };
+    const answer = await world.client.post('/api/v1/licenses/create-blind', body);
+    expect(pathsOf(answer)).toEqual([['keys', 1, 'tier']]);
+    expect(await licenses()).toBe(0);
+  });
+
+  test('a list with a filter that REST does not have is no list', async () => {
+    const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?status=banned&tier=9`);
+    expect(issuesOf(answer)).toEqual(
+      ['status', 'tier'].map((name) => ({
+        path: [name],
+        message: expect.stringMatching(/limit, cursor, q/),
+      })),
+    );
+  });
+
+  test('a parameter that is given twice is refused, as one of the two would be passed over', async () => {
+    for (const name of ['limit', 'cursor', 'q']) {
+      const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?${name}=1&${name}=2`);
+      expect(pathsOf(answer), name).toContainEqual([name]);
+    }
+  });
+
+  test('message texts are held to the editable keys', async () => {
+    const path = `/api/v1/apps/${applicationId}/settings`;
+    const answer = await world.client.patch(path, { responseMessages: { OK: 'Fine', KO: 'Not fine' } });
+    expect(issuesOf(answer)).toEqual([
+      { path: ['responseMessages', 'KO'], message: expect.stringMatching(/not known.*USERNAME_TAKEN/) },
+    ]);
+    const { body } = await world.client.get(`/api/v1/apps/${applicationId}`);
+    expect(JSON.stringify(body)).not.toContain('Fine');
+  });
+});
+
+test('members with names of JavaScript are members like any other', async () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    const answer = await world.client.post('/api/v1/apps/create', `{"name":"A","${name}":{}}`);
+    expect(pathsOf(answer), name).toEqual([[name]]);
+  }
+});
+
+test('an answer names twenty of many, each in short, and still refuses', async () => {
+  const email = 'flood@example.com';
+  const members = Array.from({ length: 1_000 }, (_, index) => [`${index}${'x'.repeat(60)}`, 1]);
+  const long = { ['y'.repeat(20_000)]: 1 };
+  const body = { email, password: 'a password', ...Object.fromEntries(members), ...long };
+  const visitor = new ApiClient(server.baseUrl);
+  const answer = await visitor.post('/api/v1/auth/login', body);
+  expect(issuesOf(answer)).toHaveLength(20);
+  const one = await visitor.post('/api/v1/auth/login', { email, password: 'a password', ...long });
+  expect(pathsOf(one)).toEqual([['y'.repeat(100)]]);
+});
+
+test('a caller without a credential does not learn what would be known', async () => {
+  for (const { method, path, security } of dashboard.filter(({ security }) => security?.length !== 0)) {
+    const answer = await new ApiClient(server.baseUrl).send(method, `${path}?unheardOf=1`);
+    expect(answer.status, `${method} ${path} ${JSON.stringify(security)}`).toBe(401);
+  }
+});
+
+test('the client protocol goes on ignoring members that it does not know', async () => {
+  const application = await world.createApplication();
+  const body = {
+    appId: application.id,
+    clientNonceB64: Buffer.alloc(32).toString('base64'),
+    clientVersion: '1.0.0',
+    unheardOf: { of: 1 },
+  };
+  const answer = await new ApiClient(server.baseUrl).post('/api/v1/session/init?unheardOf=1', body);
+  expect(answer.status).toBe(200);
+});
+
+describe('the document', () => {
+  const requestBody = z.object({
+    content: z.object({ 'application/json': z.object({ schema: z.looseObject({}) }) }),
+  });
+
+  /** Every schema of objects with members within a schema. */
+  function objectsIn(schema: unknown): readonly object[] {
+    if (typeof schema !== 'object' || schema === null) return [];
+    const inner = Object.values(schema).flatMap(objectsIn);
+    return 'properties' in schema && 'type' in schema ? [schema, ...inner] : inner;
+  }
+
+  test.each(dashboard.filter((route) => route.requestBody !== undefined))(
+    'says of every object of the body of $name that it has no other members',
+    (route) => {
+      const { schema } = requestBody.parse(route.requestBody).content['application/json'];
+      const found = objectsIn(schema);
+      expect(found.length).toBeGreaterThan(0);
+      for (const object of found) expect(object).toHaveProperty('additionalProperties', false);
+    },
+  );
+});

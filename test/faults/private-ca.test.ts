@@ -1,0 +1,127 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/db/database.ts';
+import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { startCommand } from '../cli/command-process.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
+import { silent } from '../setup/database.ts';
+import { findPostgresql, OwnPostgresql } from '../setup/own-postgresql.ts';
+import { type IssuedCertificate, PrivateCa } from '../setup/private-ca.ts';
+
+// Servers whose certificates are of a CA of one's own: where the certificate is at fault, the operator is told so, and
+// not to look at the network.
+
+const secret = 'Zk3vQ9x7Lr2mT8bN5cW1yH6jD4sF0gPaKu+oEi/RqXM=';
+const unknownCa =
+  /has a certificate of a CA that is not known here \((SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\).*NODE_EXTRA_CA_CERTS/;
+const otherName = /certificate for other names.*\(ERR_TLS_CERT_ALTNAME_INVALID\)/;
+const network = /check that it runs|that the server runs|cannot reach/i;
+
+let ca: PrivateCa;
+beforeAll(() => {
+  ca = new PrivateCa();
+});
+afterAll(() => ca.remove());
+
+const programs = findPostgresql();
+
+describe.skipIf(programs === null)('a PostgreSQL server with a certificate of a private CA', () => {
+  let server: OwnPostgresql;
+  beforeAll(async () => {
+    const { certificate, key } = ca.issue('DNS:localhost');
+    server = await OwnPostgresql.start(programs ?? '', tmpdir(), [
+      'ssl=on',
+      `ssl_cert_file=${certificate}`,
+      `ssl_key_file=${key}`,
+    ]);
+  });
+  afterAll(() => server.remove());
+
+  const urlAt = (host: string, parameters: string) =>
+    `${server.url.replace('127.0.0.1', host)}?sslmode=verify-full${parameters}`;
+  const failure = (url: string) =>
+    openDatabase({ kind: 'server', url }, { log: silent }).then(
+      () => expect.fail('It was opened'),
+      (error: unknown) => error,
+    );
+
+  test('is used where DATABASE_URL names the CA, and over TLS', async () => {
+    const url = urlAt('localhost', `&sslrootcert=${ca.certificate}`);
+    const database = await openDatabase({ kind: 'server', url }, { log: silent });
+    onTestFinished(() => database.close());
+    const { rows } = await database.pool.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    expect(rows).toEqual([{ ssl: true }]);
+  });
+
+  test('is refused by the name of what is wrong otherwise', async () => {
+    const cases: [string, RegExp][] = [
+      [urlAt('localhost', ''), unknownCa],
+      [urlAt('127.0.0.1', `&sslrootcert=${ca.certificate}`), otherName],
+      [
+        urlAt('localhost', '&sslrootcert=/nowhere/ca.pem'),
+        /The file \/nowhere\/ca\.pem.*sslrootcert.*ENOENT/,
+      ],
+    ];
+    for (const [url, reason] of cases) {
+      const error = await failure(url);
+      expect(error).toMatchObject({ name: 'DatabaseStartError', problem: 'tls' });
+      expect(String(error)).toMatch(reason);
+      expect(String(error)).not.toMatch(network);
+      const { stdout } = await runCommand(['doctor'], { DATABASE_URL: url, SERVICE_SECRET: secret });
+      expect(stdout).toMatch(reason);
+    }
+  });
+});
+
+describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', () => {
+  async function start({ certificate, key }: IssuedCertificate, ...more: string[]) {
+    const port = await freePort();
+    const files = [
+      '--tls-cert-file',
+      certificate,
+      '--tls-key-file',
+      key,
+      '--tls-ca-cert-file',
+      ca.certificate,
+    ];
+    await OwnRedis.start('--tls-port', String(port), ...files, '--tls-auth-clients', 'no', ...more);
+    return port;
+  }
+  const failure = (url: string) =>
+    createRedisStore({ url, keyPrefix: 'latchkey-test:' }).then(
+      () => expect.fail('It was opened'),
+      (error: unknown) => String(error),
+    );
+  /** What doctor says in a process whose Node.js knows the CA. */
+  async function examine(url: string) {
+    const env = { DATA_DIR: 'memory:', REDIS_URL: url, NODE_EXTRA_CA_CERTS: ca.certificate };
+    const { ended } = startCommand(['doctor'], env);
+    return (await ended).stdout;
+  }
+
+  test('is used where Node.js knows the CA, and is refused by the name of what is wrong otherwise', async () => {
+    const port = await start(ca.issue('DNS:localhost'));
+    expect(await failure(`rediss://localhost:${port}`)).toMatch(unknownCa);
+    expect(await failure(`rediss://localhost:${port}`)).not.toMatch(network);
+    expect(await examine(`rediss://localhost:${port}`)).toMatch(/Redis \d.* at localhost/);
+    expect(await examine(`rediss://127.0.0.1:${port}`)).toMatch(otherName);
+  });
+
+  test('whose certificate has expired is said to have such a one', async () => {
+    const port = await start(ca.issue('DNS:localhost', -1));
+    expect(await examine(`rediss://localhost:${port}`)).toMatch(/expired \(CERT_HAS_EXPIRED\)/);
+  });
+
+  test('or with none is asked about, where it hangs up or says nothing', async () => {
+    const advice = /speaks TLS at this port, and asks its clients for no certificates/;
+    const plain = await OwnRedis.start();
+    expect(await failure(plain.url.replace('redis:', 'rediss:'))).toMatch(advice);
+    const strict = await start(ca.issue('DNS:localhost'), '--tls-auth-clients', 'yes');
+    // Which of the two Node.js sees first, the alert or the end of the connection, is chance.
+    const asked = /asks for a certificate of its clients .*set tls-auth-clients to no/;
+    expect(await examine(`rediss://localhost:${strict}`)).toMatch(
+      new RegExp(`${advice.source}|${asked.source}`),
+    );
+  });
+});

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { bansAnswer, noLimits } from '../api/support.ts';
+import { createApiKey } from '../graphql/support.ts';
+import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
+import { type EventStream, openEventStream } from '../setup/event-stream.ts';
+import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
+import { startTestServer, type TestServer } from '../setup/server.ts';
+import { createWorld, type SeededApplication, type SeededLicense, type World } from '../setup/world.ts';
+
+const patient = { timeout: 20_000, interval: 20 };
+
+// Two instances on one PostgreSQL server, and nothing else between them.
+describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances without Redis', () => {
+  let here: TestServer;
+  let there: TestServer;
+  let world: World;
+  let application: SeededApplication;
+  let license: SeededLicense;
+  /** Of client software that asks the other instance. */
+  let session: SealedSession;
+  beforeEach(async () => {
+    here = await startTestServer({ database: 'server', env: noLimits });
+    there = await startTestServer({ beside: here, env: noLimits });
+    world = await createWorld(here);
+    application = await world.createApplication();
+    license = await application.mintOne({ durationSeconds: 3_600, subscriptionTier: 1 });
+    session = await openSession(there, application);
+  });
+  afterEach(async () => {
+    await there.close();
+    await here.close();
+  });
+
+  const post = (path: string, body?: unknown) => world.client.post(`/api/v1${path}`, body);
+  const ask = (hwid = 'device') => session.ask(validatePath, { licenseKey: license.licenseKey, hwid });
+
+  interface Change {
+    readonly make: () => Promise<ApiAnswer>;
+    readonly after: Record<string, unknown>;
+  }
+  const changes: Record<string, Change> = {
+    'a ban': { make: () => post(`/licenses/${license.id}/ban`), after: { code: 'BANNED' } },
+    'a ban of the device': {
+      make: () => post(`/licenses/${license.id}/ban`, { scope: 'hwid' }),
+      after: { code: 'HWID_BANNED' },
+    },
+    'another tier': {
+      make: () => post(`/licenses/${license.id}/tier`, { subscriptionTier: 8 }),
+      after: { code: 'OK', subscriptionTier: 8 },
+    },
+    'an extension': {
+      make: () => post(`/apps/${application.id}/licenses/extend`, { seconds: 3_600 }),
+      after: { code: 'OK', isExtended: true },
+    },
+    'the deletion of a license': {
+      make: () => world.client.delete(`/api/v1/licenses/${license.id}`),
+      after: { code: 'LICENSE_NOT_FOUND' },
+    },
+    'the end of an application': {
+      make: () => world.client.patch(`/api/v1/apps/${application.id}/settings`, { status: 'disabled' }),
+      after: { code: 'APP_DISABLED' },
+    },
+  };
+  test.each(Object.entries(changes))('%s on one is seen by the other', async (_what, { make, after }) => {
+    const first = await ask();
+    for (const _time of ['second', 'third']) expect(await ask()).toMatchObject({ code: 'OK' });
+    const answer = await make();
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    await vi.waitFor(async () => {
+      const { expiresAt, ...verdict } = await ask();
+      const isExtended = Date.parse(String(expiresAt)) > Date.parse(String(first.expiresAt));
+      expect({ ...verdict, isExtended }).toMatchObject(after);
+    }, patient);
+  });
+
+  test.each(['application', 'account'])('the deletion of an %s ends its sessions on both', async (what) => {
+    for (const _time of ['first', 'second']) expect(await ask()).toMatchObject({ code: 'OK' });
+    const answer =
+      what === 'application'
+        ? await world.client.delete(`/api/v1/apps/${application.id}`)
+        : await post('/account/delete', { password: world.developer.password, confirm: 'DELETE' });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    await vi.waitFor(async () => {
+      const refused = await session.client.post(
+        validatePath,
+        session.seal(session.inner({ licenseKey: license.licenseKey })),
+      );
+      expect(refused.status).not.toBe(200);
+    }, patient);
+  });
+
+  test('a ban that is lifted on one is seen by the other', async () => {
+    await ask();
+    await post(`/licenses/${license.id}/ban`, { scope: 'hwid' });
+    await vi.waitFor(async () => expect((await ask()).code).toBe('HWID_BANNED'), patient);
+    const path = `/api/v1/apps/${application.id}/bans`;
+    const [ban] = bansAnswer.parse((await world.client.get(path)).body).bans;
+    await world.client.delete(`${path}/${ban?.id}`);
+    await vi.waitFor(async () => expect((await ask()).code).toBe('BANNED'), patient);
+  });
+
+  test.each([1, 1_001])(
+    '%i keys that were unknown are known to the other once they are minted',
+    async (amount) => {
+      const guesses = [...'ABCDEFGH'].map((letter) => `TEST-${letter}AAA`);
+      const asked = async (licenseKey: string) => (await session.ask(validatePath, { licenseKey })).code;
+      for (const guess of guesses)
+        for (const _time of ['first', 'second']) expect(await asked(guess)).toBe('LICENSE_NOT_FOUND');
+      const hashes = [...guesses, ...Array.from({ length: amount }, (_, index) => `OTHER-${index}`)];
+      const answer = await post('/licenses/create-blind', {
+        applicationId: application.id,
+        keys: hashes.map((key) => ({
+          licenseKeyHash: createHash('sha256').update(key).digest('hex'),
+          licenseKeyPrefix: key.slice(0, 3),
+          durationSeconds: 0,
+        })),
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+      await vi.waitFor(async () => {
+        expect(await Promise.all(guesses.map(asked))).toEqual(guesses.map(() => 'OK'));
+      }, patient);
+    },
+  );
+
+  describe('a stream of the other', () => {
+    const codesOf = ({ errors = [] }: { errors?: readonly { extensions: { code: string } }[] | undefined }) =>
+      errors.map(({ extensions }) => extensions.code);
+    const loggedIn = async (): Promise<string> => {
+      here.clock.step(1);
+      const { email, password } = world.developer;
+      return cookieOf(await post('/auth/login', { email, password })) ?? '';
+    };
+    async function follow(by: { cookie: string } | { bearer: string }): Promise<EventStream> {
+      const stream = await openEventStream(new ApiClient(there.baseUrl, by), {
+        query: 'subscription ($id: ID!) { securityLog(applicationId: $id) { event } }',
+        variables: { id: application.id },
+      });
+      onTestFinished(() => stream.close());
+      return stream;
+    }
+    // Longer than this file waits for anything: what ends or wakes a stream is told, and not found by a slow look.
+    beforeEach(() => {
+      Object.assign(there.deps.services.securityLogFeed, { pollMilliseconds: 60_000 });
+    });
+
+    test('ends when its cookie is logged out of, and no other does', async () => {
+      const [cookie, another] = [await loggedIn(), await loggedIn()];
+      const [ended, stays] = [await follow({ cookie }), await follow({ cookie: another })];
+      await world.client.with({ cookie }).post('/api/v1/auth/logout');
+      expect((await ended.rest()).map(codesOf)).toEqual([['UNAUTHENTICATED']]);
+      await application.settings({ hwidLockEnabled: true });
+      expect(await stays.take(1)).toEqual([{ event: 'application_settings_changed' }]);
+    });
+
+    test('ends when its API key is revoked, or its application deleted', async () => {
+      const key = await createApiKey(world.client);
+      const byKey = await follow({ bearer: key.apiKey });
+      await post(`/account/api-keys/${key.id}/revoke`);
+      expect((await byKey.rest()).map(codesOf)).toEqual([['UNAUTHENTICATED']]);
+      const stream = await follow({ cookie: await loggedIn() });
+      await world.client.delete(`/api/v1/apps/${application.id}`);
+      expect((await stream.rest()).map(codesOf)).toEqual([['APP_NOT_FOUND']]);
+    });
+
+    test('has what client software asked the one for', async () => {
+      const stream = await follow({ cookie: await loggedIn() });
+      const elsewhere = await openSession(here, application);
+      await elsewhere.ask(validatePath, { licenseKey: license.licenseKey });
+      expect(await stream.take(1)).toEqual([{ event: 'license_validated' }]);
+    });
+  });
+
+  test('each says at its start what it does not share', () => {
+    for (const { logLines } of [here, there]) {
+      expect(
+        logLines.filter((line) => /REDIS_URL is not set.*replay protection and rate limits/.test(line)),
+      ).toHaveLength(1);
+    }
+  });
+});
+
+test('an instance on a database of its own has nothing to say about Redis', async () => {
+  const server = await startTestServer({ database: 'memory' });
+  try {
+    expect(server.logLines.join('')).not.toContain('REDIS_URL');
+  } finally {
+    await server.close();
+  }
+});

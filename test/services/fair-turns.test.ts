@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { createFairTurns, NoPlaceError } from '../../src/lib/fair-turns.ts';
+
+/** A queue, and what has worked in it, in order. Work ends when it is told to. */
+function queue(options: { atOnce: number; mostWaiting: number }) {
+  const turns = createFairTurns(options);
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const refused: string[] = [];
+  const ask = (key: string): Promise<void> =>
+    turns
+      .run(key, () => {
+        began.push(key);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      })
+      .catch((error: unknown) => {
+        expect(error).toBeInstanceOf(NoPlaceError);
+        refused.push(key);
+      });
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    turns,
+    began,
+    refused,
+    ask: async (...keys: readonly string[]) => {
+      for (const key of keys) void ask(key);
+      await settle();
+    },
+    endAll: async () => {
+      for (let end = ends.shift(); end !== undefined; end = ends.shift()) {
+        end();
+        await settle();
+      }
+    },
+  };
+}
+
+describe('turns', () => {
+  test('go round between those who wait, and each key has its own in order', async () => {
+    const { ask, began, endAll, turns } = queue({ atOnce: 1, mostWaiting: 20 });
+    await ask('a', 'a', 'a', 'a', 'b', 'b', 'c');
+    expect([began, turns.waiting]).toEqual([['a'], 6]);
+    await endAll();
+    expect(began).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
+    expect(turns.waiting).toBe(0);
+  });
+
+  test('are so many at once, also after work that fails', async () => {
+    const { ask, began, endAll, turns } = queue({ atOnce: 2, mostWaiting: 20 });
+    await expect(turns.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    await ask('a', 'a', 'a');
+    expect(began).toHaveLength(2);
+    await endAll();
+    expect(began).toHaveLength(3);
+  });
+});
+
+describe('places', () => {
+  test('are all of one key while no other one asks', async () => {
+    const { ask, began, refused, endAll } = queue({ atOnce: 1, mostWaiting: 4 });
+    await ask(...Array(8).fill('a'));
+    expect(refused).toEqual(['a', 'a', 'a']);
+    await endAll();
+    expect(began).toHaveLength(5);
+  });
+
+  test('are given up by the fullest key, until those who come have as many', async () => {
+    const { ask, refused, turns } = queue({ atOnce: 1, mostWaiting: 4 });
+    await ask(...Array(5).fill('a'), 'b', 'b');
+    expect(refused).toEqual(['a', 'a']);
+    await ask('b', 'a');
+    expect(refused).toEqual(['a', 'a', 'b', 'a']);
+    await ask('c');
+    expect(refused).toEqual(['a', 'a', 'b', 'a', 'a']);
+    expect(turns.waiting).toBe(4);
+  });
+});

@@ -1,0 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { delimiter } from 'node:path';
+
+/** Debian puts it where root alone looks. */
+export const pgbouncerEnv = { ...process.env, PATH: `${process.env.PATH ?? ''}${delimiter}/usr/sbin` };
+
+/** Whether there is a PgBouncer to start. */
+export const hasPgbouncer = spawnSync('pgbouncer', ['--version'], { env: pgbouncerEnv }).status === 0;
