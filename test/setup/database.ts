@@ -38,7 +38,10 @@ export async function createServerDatabase(
   template?: string,
 ): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const name = `latchkey_test_${randomBytes(8).toString('hex')}`;
-  await onServer((admin) => admin.query(`CREATE DATABASE ${name} ${template ? `TEMPLATE ${template}` : ''}`));
+  await onServer(async (admin) => {
+    await admin.query(`CREATE DATABASE ${name} ${template ? `TEMPLATE ${template}` : ''}`);
+    await admin.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+  });
   return {
     url: urlOf(name),
     drop: async () => {

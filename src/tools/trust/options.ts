@@ -16,9 +16,10 @@ load. Prints one table of what was counted; exits with 1 where anything was lost
 With TEST_DATABASE_URL and TEST_REDIS_URL also on a PostgreSQL server and Redis.
 
   --quick              minutes in place of hours
-  --only <part>        kills, faults, inputs, soak or load; may stand several times
+  --only <part>        kills, faults, parsers, routes, soak or load; may stand several times
   --kills <n>          kills on each database (100; quick 6)
-  --fuzz-runs <n>      inputs that each property is tried with (20,000; quick 300)
+  --fuzz-runs <n>      inputs that each property of a parser is tried with (20,000; quick 300)
+  --route-runs <n>     the same of a route, where each input is a request (2,000; quick 100)
   --soak-minutes <n>   how long the soak lasts on each database (30; quick 0.5)
   --json <file>        also write the numbers to this file
   --help               say this
@@ -28,6 +29,7 @@ With TEST_DATABASE_URL and TEST_REDIS_URL also on a PostgreSQL server and Redis.
 export interface Extent {
   readonly kills: number;
   readonly fuzzRuns: number;
+  readonly routeRuns: number;
   readonly soakMinutes: number;
   readonly benchArguments: readonly string[];
 }
@@ -36,10 +38,11 @@ const extents: Record<'quick' | 'whole', Extent> = {
   quick: {
     kills: 6,
     fuzzRuns: 300,
+    routeRuns: 100,
     soakMinutes: 0.5,
     benchArguments: ['--seconds', '1', '--blocks', '2'],
   },
-  whole: { kills: 100, fuzzRuns: 20_000, soakMinutes: 30, benchArguments: [] },
+  whole: { kills: 100, fuzzRuns: 20_000, routeRuns: 2_000, soakMinutes: 30, benchArguments: [] },
 };
 
 /** @returns null when it asks for help @throws {UsageError} naming what is wrong */
@@ -52,6 +55,7 @@ export function parseOptions(args: readonly string[]): TrustOptions | null {
       ...usual,
       kills: amount('--kills', values.kills) ?? usual.kills,
       fuzzRuns: amount('--fuzz-runs', values['fuzz-runs']) ?? usual.fuzzRuns,
+      routeRuns: amount('--route-runs', values['route-runs']) ?? usual.routeRuns,
       soakMinutes: amount('--soak-minutes', values['soak-minutes']) ?? usual.soakMinutes,
     },
     only: values.only,
@@ -69,6 +73,7 @@ function readArguments(args: readonly string[]) {
         only: { type: 'string', multiple: true, default: [] },
         kills: { type: 'string' },
         'fuzz-runs': { type: 'string' },
+        'route-runs': { type: 'string' },
         'soak-minutes': { type: 'string' },
         json: { type: 'string' },
       },

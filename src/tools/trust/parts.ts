@@ -131,16 +131,17 @@ export const parts: readonly Part[] = [
     ),
   },
   {
-    name: 'inputs',
+    name: 'parsers',
+    carryOut: tests('parsers', ['test/attack', 'test/protocol'], ({ fuzzRuns }) => ({
+      FUZZ_RUNS: String(fuzzRuns),
+    })),
+  },
+  {
+    name: 'routes',
     carryOut: tests(
-      'inputs',
-      [
-        'test/attack',
-        'test/protocol',
-        'test/api/hostile-input.test.ts',
-        'test/graphql/hostile-input.test.ts',
-      ],
-      ({ fuzzRuns }) => ({ FUZZ_RUNS: String(fuzzRuns) }),
+      'routes',
+      ['test/api/hostile-input.test.ts', 'test/graphql/hostile-input.test.ts'],
+      ({ routeRuns }) => ({ FUZZ_RUNS: String(routeRuns) }),
     ),
   },
 ];
