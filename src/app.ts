@@ -4,7 +4,6 @@ import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import { createGraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
-import { createBeginRequest, exchangeOf, routeOf, transportOf } from './rest/begin-request.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
@@ -17,6 +16,7 @@ import { largestBodies, limitBodyByActor } from './rest/middleware/limit-body.ts
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
+import { createRequestContext, exchangeOf, routeOf, transportOf } from './rest/request-context.ts';
 import { createRestApp } from './rest/rest-app.ts';
 import { createClientApp } from './rest/sealed/client-app.ts';
 import { startPage } from './rest/start-page.ts';
@@ -46,7 +46,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   app.onError(answerError);
   app.notFound(answerNotFound);
 
-  const begin = createBeginRequest({
+  const begin = createRequestContext({
     env: services,
     originOf,
     observe: createRequestObserver(telemetry.requests, createRequestLog(services.log)),

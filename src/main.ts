@@ -1,11 +1,11 @@
 import { loadConfig } from './config.ts';
 import { createLogger, formatLines } from './lib/log.ts';
 import { announce } from './supervisor/announce.ts';
-import { createEnding } from './supervisor/ending.ts';
-import { hearLastResort } from './supervisor/last-resort.ts';
+import { createGracefulShutdown } from './supervisor/graceful-shutdown.ts';
 import { workerArgument } from './supervisor/messages.ts';
 import { describeStartFailure, WorkerStartError } from './supervisor/start-failure.ts';
 import { onStopSignal } from './supervisor/stop-signal.ts';
+import { handleUncaughtErrors } from './supervisor/uncaught-errors.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 // The service is loaded where it runs: the supervisor has no use for it.
@@ -30,8 +30,8 @@ async function main(): Promise<void> {
   } else {
     const { startServer } = await import('./server.ts');
     const server = await startServer(config, { log, onFatal: () => process.exit(1) });
-    const end = createEnding({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
-    hearLastResort(log, () => end('uncaughtException', 1));
+    const end = createGracefulShutdown({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
+    handleUncaughtErrors(log, () => end('uncaughtException', 1));
     onStopSignal(end);
     announce(config, log);
   }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { advisoryLocks } from './advisory-locks.ts';
+import { cancelOnAbort, type Run } from './cancel-on-abort.ts';
 import { noLimits, prepareSession } from './session-settings.ts';
-import { type Run, untilStopped } from './until-stopped.ts';
 import { whileHolding } from './while-holding.ts';
 
 export interface WantedIndex {
@@ -44,7 +44,7 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
   } else {
     await whileHolding(pool, advisoryLock, (lost) =>
       onPatientConnection(pool, (client) =>
-        untilStopped(pool, client, AbortSignal.any([stop, lost]), (run) => buildAll(client, run)),
+        cancelOnAbort(pool, client, AbortSignal.any([stop, lost]), (run) => buildAll(client, run)),
       ),
     );
   }

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
-import type { Tally } from '../telemetry/tally.ts';
+import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PrismaClient } from './client.ts';
 import { openEmbedded } from './embedded/embedded.ts';
@@ -33,7 +33,7 @@ export interface Database {
    */
   isReadOnly(): boolean;
   /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
-  readonly errors: Tally;
+  readonly errors: LabelledCounter;
   /** Waits for running queries, then lets go of everything. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { deleteInSlices } from './delete-in-slices.ts';
 import { isLockTimeout } from './errors.ts';
 import { inTransaction } from './in-transaction.ts';
 import { endOf, type LogPartition, lowestId, partitionOf } from './log-partition.ts';
-import { forgetGathered } from './log-search/forget.ts';
+import { forgetIndexed } from './log-search/forget.ts';
 import { asStartError, explained } from './refused-statement.ts';
 import { DatabaseStartError } from './start-error.ts';
 
@@ -98,7 +98,7 @@ export async function dropExpiredLogPartitions(
     if (endOf(name) <= oldest && (await drop(pool, name))) dropped.push(name);
   }
   await deleteInSlices(pool, 'security_log_default', 'id < $1', lowestId(oldest));
-  await forgetGathered(pool, partitionOf(oldest).start);
+  await forgetIndexed(pool, partitionOf(oldest).start);
   return dropped;
 }
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { createTally, type Tally } from '../telemetry/tally.ts';
+import { createLabelledCounter, type LabelledCounter } from '../telemetry/labelled-counter.ts';
 
 /** Classes of SQLSTATE (PostgreSQL, appendix A) that an operator may meet, in words. */
 const classes: ReadonlyMap<string, string> = new Map([
@@ -23,8 +23,8 @@ const classes: ReadonlyMap<string, string> = new Map([
  * Counts the errors of PostgreSQL by class, for all statements. Some are expected, such as a constraint that rejects a
  * duplicate.
  */
-export function countStatementErrors(pool: pg.Pool): Tally {
-  const errors = createTally([...classes.values()]);
+export function countStatementErrors(pool: pg.Pool): LabelledCounter {
+  const errors = createLabelledCounter([...classes.values()]);
   hearStatementErrors(pool, (error) => {
     errors.add(classes.get(error.code?.slice(0, 2) ?? '') ?? 'other');
   });

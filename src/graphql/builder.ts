@@ -36,7 +36,7 @@ export const builder = new SchemaBuilder<{
     lastArgOptions: { description: 'How many to answer from the oldest back, 1 to 200.' },
     beforeArgOptions: { description: 'With last: go back before this cursor, to newer ones.' },
     pageInfoTypeOptions: {
-      description: 'Where a stretch of a list begins and ends, and what lies on either side.',
+      description: 'Where a range of a list begins and ends, and what lies on either side.',
     },
     hasNextPageFieldOptions: { description: 'Whether older ones follow: ask with first and after.' },
     hasPreviousPageFieldOptions: { description: 'Whether newer ones precede: ask with last and before.' },

@@ -62,17 +62,17 @@ export function connectionType<Row extends ListRow>(
     }),
   });
   return builder.objectRef<Connection<Row>>(name).implement({
-    description: `A stretch of a list of ${things}, newest first.`,
+    description: `A range of a list of ${things}, newest first.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
-        description: `The ${things} of this stretch.`,
+        description: `The ${things} of this range.`,
         complexity: free,
         resolve: ({ page }) => [...page.rows],
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
-        description: 'Where this stretch begins and ends, and what lies on either side.',
+        description: 'Where this range begins and ends, and what lies on either side.',
         // It stands beside the rows, not in each.
         complexity: { field: 1, multiplier: 0 },
         resolve: ({ page }) => pageInfo(page),

@@ -11,7 +11,7 @@ import {
   type TypeNode,
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
-import { measureSelections } from './selection-extent.ts';
+import { measureSelections } from './document-metrics.ts';
 import { findUndeclaredVariables, findVariableFaults } from './variables.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
-import { closeToNobody } from './closed-fields.ts';
-import { failLate } from './fail-late.ts';
+import { rejectSyncThrows } from './reject-sync-throws.ts';
+import { requireAuth } from './require-auth.ts';
 import './types/date-time.ts';
 import './types/developer.ts';
 import './types/application.ts';
@@ -19,4 +19,4 @@ import './types/exports.ts';
 import './types/security-log-subscription.ts';
 
 /** The schema as `schema.graphql` states it, before limits are applied. */
-export const schema: GraphQLSchema = failLate(closeToNobody(builder.toSchema()));
+export const schema: GraphQLSchema = rejectSyncThrows(requireAuth(builder.toSchema()));

@@ -3,7 +3,7 @@ import type { JSONParsed } from 'hono/utils/types';
 import { requireDeveloper } from '../services/actor.ts';
 import type { Pages } from '../services/export-pages.ts';
 import { type RestContext, serviceContext } from './adapter.ts';
-import { exchangeOf } from './begin-request.ts';
+import { exchangeOf } from './request-context.ts';
 import { streamJson } from './stream-json.ts';
 
 /** An export as its reader has it: lists in place of their pages. */

@@ -6,7 +6,7 @@ const settledAfter = [1_000, 4_000];
 const askEvery = 1_000;
 
 /**
- * Invalidates what a commit of unknown fate has touched: now and then while the database does not answer, as a server
+ * Invalidates what a commit of unknown fate has invalidations: now and then while the database does not answer, as a server
  * that was held still carries out what it had received when it goes on, however late; and some more times when it
  * does. What is read meanwhile may be from before the commit, and must not stay remembered.
  */

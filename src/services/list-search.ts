@@ -9,9 +9,9 @@ import { searchTooBroad, type workLimits } from './request-work.ts';
 export const nearRows = 2_000;
 /** So many rows that an index finds are looked at in one statement; of a list with more, all rows are. */
 const mostCandidates = 20_000;
-/** So many lists are searched in one statement, and so many stretches of one. */
+/** So many lists are searched in one statement, and so many ranges of one. */
 const mostLists = 200;
-const mostStretches = 2_000;
+const mostRanges = 2_000;
 
 /** What is looked for in the lists of some parents, and where. */
 export interface Search {
@@ -26,10 +26,10 @@ export interface Search {
   /** What an index finds in the whole list, and what every row that matches fulfils; null where there is none. */
   readonly indexed: Prisma.Sql | null;
   /**
-   * Where all rows that match lie: a SELECT of `from_id` and `to_id`, both included, of stretches that do not overlap,
+   * Where all rows that match lie: a SELECT of `from_id` and `to_id`, both included, of ranges that do not overlap,
    * for the parent `parent.id` of the statement around; null where that is not known.
    */
-  readonly stretches: Prisma.Sql | null;
+  readonly ranges: Prisma.Sql | null;
   readonly backward: boolean;
   /** The row that the search goes on from; null: from the beginning, or the end. */
   readonly fromId: string | null;
@@ -67,7 +67,7 @@ interface Step {
   readonly edge: string | null;
 }
 
-interface Stretch {
+interface Range {
   readonly fromId: string;
   readonly toId: string;
 }
@@ -93,7 +93,7 @@ export async function searchLists<Found>(
     }),
   );
   const isNear = ({ seen }: Progress<Found>) =>
-    seen < nearRows || (search.indexed === null && search.stretches === null);
+    seen < nearRows || (search.indexed === null && search.ranges === null);
   for (let open = all; open.length > 0; ) {
     const left = await walk(search, finding, open.slice(0, mostLists), plainWalk(search));
     for (const progress of left.filter((one) => !isNear(one))) await searchFar(search, finding, progress);
@@ -108,7 +108,7 @@ async function searchFar<Found>(
   finding: Finding<Found>,
   progress: Progress<Found>,
 ): Promise<void> {
-  if (search.stretches !== null) return walkStretches(search, finding, progress, search.stretches);
+  if (search.ranges !== null) return walkRanges(search, finding, progress, search.ranges);
   if (search.indexed !== null && (await askIndex(search, finding, progress, search.indexed))) return;
   for (let left = [progress]; left.length > 0; ) left = await walk(search, finding, left, plainWalk(search));
 }
@@ -159,51 +159,51 @@ const nextRows = (search: Search): Prisma.Sql => {
   return Prisma.sql`${ofParent(search)} AND ${isNext} AND ${within}`;
 };
 
-/** Those of some stretches. */
-const stretchWalk =
-  (search: Search, stretches: readonly Stretch[]) =>
+/** Those of some ranges. */
+const rangeWalk =
+  (search: Search, ranges: readonly Range[]) =>
   (atOnce: number): Prisma.Sql => {
     const { table } = search;
     const direction = directionOf(search);
     return Prisma.sql`
       FROM (
         SELECT * FROM unnest(
-          ${stretches.map(({ fromId }) => fromId)}::uuid[], ${stretches.map(({ toId }) => toId)}::uuid[]
-        ) AS stretch (from_id, to_id)
+          ${ranges.map(({ fromId }) => fromId)}::uuid[], ${ranges.map(({ toId }) => toId)}::uuid[]
+        ) AS range (from_id, to_id)
         ORDER BY from_id ${direction} OFFSET 0
-      ) AS stretch
+      ) AS range
       CROSS JOIN LATERAL (
-        SELECT ${table}.* ${nextRows(search)} AND ${table}.id BETWEEN stretch.from_id AND stretch.to_id
+        SELECT ${table}.* ${nextRows(search)} AND ${table}.id BETWEEN range.from_id AND range.to_id
         ${inOrder(search)} LIMIT ${atOnce}
       ) AS ${table}
-      ORDER BY stretch.from_id ${direction}, ${table}.id ${direction}`;
+      ORDER BY range.from_id ${direction}, ${table}.id ${direction}`;
   };
 
-async function walkStretches<Found>(
+async function walkRanges<Found>(
   search: Search,
   finding: Finding<Found>,
   progress: Progress<Found>,
-  stretches: Prisma.Sql,
+  ranges: Prisma.Sql,
 ): Promise<void> {
   const { backward } = search;
-  const end = Prisma.raw(backward ? 'stretch.to_id' : 'stretch.from_id');
+  const end = Prisma.raw(backward ? 'range.to_id' : 'range.from_id');
   for (;;) {
-    const found = await ask<Stretch>(
+    const found = await ask<Range>(
       search,
       Prisma.sql`
-        SELECT stretch.from_id AS "fromId", stretch.to_id AS "toId"
-        FROM unnest(${[progress.parentId]}::uuid[]) AS parent (id) CROSS JOIN LATERAL (${stretches}) AS stretch
+        SELECT range.from_id AS "fromId", range.to_id AS "toId"
+        FROM unnest(${[progress.parentId]}::uuid[]) AS parent (id) CROSS JOIN LATERAL (${ranges}) AS range
         WHERE ${isBeyond(end, Prisma.sql`${progress.fromId}::uuid`, backward)}
-        ORDER BY stretch.from_id ${directionOf(search)} LIMIT ${mostStretches}`,
+        ORDER BY range.from_id ${directionOf(search)} LIMIT ${mostRanges}`,
     );
     const last = found.at(-1);
     if (last === undefined) return;
-    const isAhead = ({ fromId, toId }: Stretch) =>
+    const isAhead = ({ fromId, toId }: Range) =>
       backward ? toId > progress.fromId : fromId < progress.fromId;
     for (let left = [progress]; left.length > 0; ) {
-      left = await walk(search, finding, left, stretchWalk(search, found.filter(isAhead)));
+      left = await walk(search, finding, left, rangeWalk(search, found.filter(isAhead)));
     }
-    if (finding.isDone(progress.found) || found.length < mostStretches) return;
+    if (finding.isDone(progress.found) || found.length < mostRanges) return;
     progress.fromId = backward ? last.toId : last.fromId;
   }
 }

@@ -76,7 +76,7 @@ export interface ListSourceOptions<Filter> {
   /** What an index of the whole table finds, where it has one for the filter: every row that matches fulfils it. */
   readonly indexed?: (filter: Filter) => Prisma.Sql | null;
   /** Where the rows that match lie, as `Search` has it. */
-  readonly stretches?: (filter: Filter) => Prisma.Sql | null;
+  readonly ranges?: (filter: Filter) => Prisma.Sql | null;
 }
 
 /** Whether a filter, as a caller gives it, leaves any rows out. */
@@ -100,7 +100,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
     matches: matches(filter, ctx),
     within: options.within?.(filter) ?? Prisma.sql`TRUE`,
     indexed: options.indexed?.(filter) ?? null,
-    stretches: options.stretches?.(filter) ?? null,
+    ranges: options.ranges?.(filter) ?? null,
     backward,
     fromId,
     limit: 'searching',

@@ -2,11 +2,11 @@ import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { deleteInSlices } from '../db/delete-in-slices.ts';
 import { sweepDeletedOwners } from '../db/deleted-owners.ts';
-import { dropOldValidationCounts, foldLicenseCounts } from '../db/fold-counts.ts';
 import { listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
-import { gatherAll } from '../db/log-search/gather-all.ts';
+import { indexAll } from '../db/log-search/index-all.ts';
+import { dropOldValidationCounts, mergeLicenseCountDeltas } from '../db/merge-count-deltas.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -54,8 +54,8 @@ const firstAfter = () => (1 + 2 * Math.random()) * minute;
 const tidyInterval = minute;
 /** Until then, deleted data is invisible but stays on the disk and in backups. */
 const sweepInterval = minute;
-/** What of the log is not gathered is read through by searches. */
-const gatherInterval = 5 * 1000;
+/** What of the log is not indexed is read through by searches. */
+const indexInterval = 5 * 1000;
 
 type Step = () => Promise<unknown>;
 /** Deletes data that expired before a time. Everything that is deleted by time is deleted here: see purge-clock.ts. */
@@ -113,7 +113,7 @@ export async function maintain(options: MaintenanceOptions, stop?: AbortSignal):
 
 /** Brings together what was only noted when it was written, so that reading it stays cheap. */
 async function tidy(database: Database): Promise<void> {
-  await foldLicenseCounts(database.pool);
+  await mergeLicenseCountDeltas(database.pool);
   await tidySearchIndexes(database.pool);
   await analyzeEmbedded(database);
 }
@@ -143,11 +143,11 @@ const repeatedTasks = ({ database }: MaintenanceOptions): readonly RepeatedTask[
     failure: 'Old change records could not be deleted; will try again',
   },
   {
-    every: gatherInterval,
+    every: indexInterval,
     carryOut: async (stop) => {
-      if (await gatherAll(database, stop)) await tidySearchIndexes(database.pool);
+      if (await indexAll(database, stop)) await tidySearchIndexes(database.pool);
     },
-    failure: 'The log could not be gathered for searches; will try again',
+    failure: 'The log could not be indexed for searches; will try again',
   },
 ];
 

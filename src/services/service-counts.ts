@@ -1,6 +1,6 @@
 import { rateLimitDefaults } from '../ephemeral/rate-limits.ts';
 import { plaintextErrorStatus, verdictCodes } from '../protocol/messages.ts';
-import { createTally, type Tally } from '../telemetry/tally.ts';
+import { createLabelledCounter, type LabelledCounter } from '../telemetry/labelled-counter.ts';
 
 /** What client software asks for. */
 
@@ -9,24 +9,24 @@ export type ClientVerbName = 'session_init' | 'validate' | 'register' | 'login' 
 /** What the services count as it happens; everything else is known where it is, and read there. */
 export interface ServiceCounts {
   /** By code. */
-  readonly verdicts: Readonly<Record<ClientVerbName, Tally>>;
+  readonly verdicts: Readonly<Record<ClientVerbName, LabelledCounter>>;
   /** Refusals before a session or an envelope is trusted, replays among them; by code. */
-  readonly protocolRefusals: Tally;
+  readonly protocolRefusals: LabelledCounter;
   /** Requests over a limit, by its name. */
-  readonly rateLimited: Tally;
+  readonly rateLimited: LabelledCounter;
   /** Transactions whose COMMIT was on its way when the connection was lost. */
   doubtfulCommits: number;
 }
 
 export const createServiceCounts = (): ServiceCounts => ({
   verdicts: {
-    session_init: createTally(verdictCodes),
-    validate: createTally(verdictCodes),
-    register: createTally(verdictCodes),
-    login: createTally(verdictCodes),
-    upgrade: createTally(verdictCodes),
+    session_init: createLabelledCounter(verdictCodes),
+    validate: createLabelledCounter(verdictCodes),
+    register: createLabelledCounter(verdictCodes),
+    login: createLabelledCounter(verdictCodes),
+    upgrade: createLabelledCounter(verdictCodes),
   },
-  protocolRefusals: createTally(Object.keys(plaintextErrorStatus)),
-  rateLimited: createTally(Object.keys(rateLimitDefaults)),
+  protocolRefusals: createLabelledCounter(Object.keys(plaintextErrorStatus)),
+  rateLimited: createLabelledCounter(Object.keys(rateLimitDefaults)),
   doubtfulCommits: 0,
 });

@@ -4,7 +4,7 @@ import { cursor, pageSize } from './page.ts';
 const size = z.int().min(1).max(pageSize.largest);
 
 /**
- * A stretch of a list that is newest first: so many rows after the row of this id, or before it. A keyset on the id,
+ * A range of a list that is newest first: so many rows after the row of this id, or before it. A keyset on the id,
  * as REST's pages are: stable while rows are added, and the row itself need not be there any more (design §5).
  */
 export interface Slice {

@@ -23,7 +23,7 @@ interface TransactionOptions {
 }
 
 /** Notes what a transaction changes of that which the hot path has cached, or which open streams depend on. */
-export interface Touched {
+export interface Invalidations {
   application(id: string): void;
   /** Cookies or API keys of the developer end: what was opened with them is looked at again. */
   credentials(developerId: string): void;
@@ -35,10 +35,10 @@ export interface Touched {
   ban(applicationId: string, banType: BanType, value: string): void;
 }
 
-type Work<Result> = (transaction: Prisma.TransactionClient, touched: Touched) => Promise<Result>;
+type Work<Result> = (transaction: Prisma.TransactionClient, invalidations: Invalidations) => Promise<Result>;
 
 /**
- * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it touched
+ * Runs a change in one short transaction, again if it is the victim of a deadlock, and invalidates what it invalidations
  * before this settles. A commit whose acknowledgement is lost may have changed the database all the same, and perhaps
  * only in a moment. A change that was rolled back invalidates nothing.
  *
@@ -51,14 +51,14 @@ export async function changeInTransaction<Result>(
   { taker, ...options }: TransactionOptions = {},
 ): Promise<Result> {
   const { database, databaseWatch, securityLogFeed, store } = ctx.env;
-  const { touched, isEmpty, changes, invalidate } = trackTouched(ctx.env);
+  const { invalidations, isEmpty, changes, invalidate } = trackInvalidations(ctx.env);
   let isCommitting = false;
   const noted = async (transaction: Prisma.TransactionClient): Promise<Result> => {
     isCommitting = false;
     const { timeout } = options;
     if (timeout !== undefined)
       await transaction.$queryRaw`SELECT set_config('statement_timeout', ${String(timeout)}, true)`;
-    const result = await work(transaction, touched);
+    const result = await work(transaction, invalidations);
     // Other instances read them there; an embedded database has only one.
     if (database.kind === 'server') {
       // With Redis, news of the log has its own way, and a slow look behind it.
@@ -93,7 +93,10 @@ export async function changeInTransaction<Result>(
 }
 
 const noteFailure = (ctx: ServiceContext) => (error: unknown) =>
-  ctx.env.log.error({ err: error }, 'What a doubtful commit has touched could not be invalidated again');
+  ctx.env.log.error(
+    { err: error },
+    'What a doubtful commit has invalidations could not be invalidated again',
+  );
 
 /** So often a transaction is tried that PostgreSQL ends in favour of another. */
 const attempts = 4;
@@ -110,7 +113,7 @@ async function untilNoVictim<Result>(attempt: () => Promise<Result>): Promise<Re
 }
 
 interface Tracked {
-  readonly touched: Touched;
+  readonly invalidations: Invalidations;
   isEmpty(): boolean;
   /** The same, for instances that its message does not reach. */
   changes(): readonly CacheChange[];
@@ -120,12 +123,12 @@ interface Tracked {
 /** With more keys, a mint names its application alone: a message and a row stay small. */
 const mostMintedKeys = 1_000;
 
-function trackTouched({ caches, securityLogFeed: { news } }: ServiceEnvironment): Tracked {
+function trackInvalidations({ caches, securityLogFeed: { news } }: ServiceEnvironment): Tracked {
   const licenses: Uint8Array[] = [];
   const applications: string[] = [];
   const others: (() => Promise<Told>)[] = [];
   const changes: CacheChange[] = [];
-  const touched: Touched = {
+  const invalidations: Invalidations = {
     application: (id) => applications.push(id),
     credentials: (developerId) => {
       changes.push({ cache: 'credentials', keys: [developerId] });
@@ -150,7 +153,7 @@ function trackTouched({ caches, securityLogFeed: { news } }: ServiceEnvironment)
     },
   };
   return {
-    touched,
+    invalidations,
     isEmpty: () => licenses.length + applications.length + others.length === 0,
     changes: () => [
       ...changes,
@@ -186,11 +189,11 @@ export function developerTransaction<Result>(
 ): Promise<Result> {
   return changeInTransaction(
     ctx,
-    async (transaction, touched) => {
+    async (transaction, invalidations) => {
       const held = await transaction.$queryRaw<unknown[]>`
         SELECT id FROM developers WHERE id = ${developerId}::uuid AND ${notDeleted} FOR KEY SHARE`;
       if (held.length === 0) throw accountDeleted();
-      return work(transaction, touched);
+      return work(transaction, invalidations);
     },
     { taker: { developer: developerId }, ...options },
   );

@@ -4,10 +4,10 @@ import type { Config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { flushed, type Logger } from '../lib/log.ts';
 import { type MetricsServer, startMetricsServer } from '../telemetry/metrics-server.ts';
-import { type Crew, startCrew } from './crew.ts';
-import type { End } from './ending.ts';
-import { hearLastResort } from './last-resort.ts';
+import type { End } from './graceful-shutdown.ts';
 import { onStopSignal } from './stop-signal.ts';
+import { handleUncaughtErrors } from './uncaught-errors.ts';
+import { startWorkerPool, type WorkerPool } from './worker-pool.ts';
 
 /** What may wait for workers at once, so that a flood while there are none does not use up the file descriptors. */
 const mostWaiting = 4_096;
@@ -30,11 +30,11 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
   listener.listen(config.port, config.host);
   await once(listener, 'listening');
 
-  const { crew, ready } = startCrew(config.workers, log);
+  const { crew, ready } = startWorkerPool(config.workers, log);
   let metrics: MetricsServer | null = null;
   listener.on('connection', crew.hand);
   const stop = createStop(listener, crew, { log, shutdownSeconds: config.shutdownSeconds });
-  hearLastResort(log, () => stop('uncaughtException', 1));
+  handleUncaughtErrors(log, () => stop('uncaughtException', 1));
   onStopSignal(stop, () => {
     crew.kill();
     process.exit(1);
@@ -54,7 +54,7 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
 /** Ends the service in order, and the process with 0 when every worker ended well. */
 function createStop(
   listener: Server,
-  crew: Crew,
+  crew: WorkerPool,
   { log, shutdownSeconds }: { readonly log: Logger; readonly shutdownSeconds: number },
 ): End {
   let begun = false;

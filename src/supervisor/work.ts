@@ -2,11 +2,11 @@ import { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Logger } from '../lib/log.ts';
 import { type HandedServer, startHandedServer } from '../server.ts';
-import { createEnding } from './ending.ts';
-import { hearLastResort } from './last-resort.ts';
+import { createGracefulShutdown } from './graceful-shutdown.ts';
 import { type ToSupervisor, toWorker } from './messages.ts';
 import { describeStartFailure } from './start-failure.ts';
 import { onStopSignal } from './stop-signal.ts';
+import { handleUncaughtErrors } from './uncaught-errors.ts';
 
 const say = (message: ToSupervisor, then: () => void = () => {}): void => void process.send?.(message, then);
 
@@ -24,8 +24,8 @@ export async function work(config: Config, log: Logger): Promise<void> {
 
 async function serve(config: Config, log: Logger): Promise<void> {
   const server = await startHandedServer(config, { log, onFatal: () => process.exit(1) });
-  const end = createEnding({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
-  hearLastResort(log, () => end('uncaughtException', 1));
+  const end = createGracefulShutdown({ close: server.close, log, shutdownSeconds: config.shutdownSeconds });
+  handleUncaughtErrors(log, () => end('uncaughtException', 1));
   process.on('message', (received, connection) => {
     const message = toWorker.parse(received);
     if (message === 'stop') return end('stop');

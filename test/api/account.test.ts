@@ -264,7 +264,7 @@ describe('the profile', () => {
 });
 
 /** A developer's whole belongings: one row at least in every table. */
-async function furnish(owner: World) {
+async function createFullAccount(owner: World) {
   const application = await owner.createApplication();
   const license = await application.mintOne({ durationSeconds: 3_600, subscriptionTier: 1 });
   const spare = await application.mintOne();
@@ -299,8 +299,8 @@ async function furnish(owner: World) {
 
 describe('the export of the account', () => {
   test('holds everything that is the developer’s, and no secret', async () => {
-    const { application, license, spare, session, user, key, token } = await furnish(world);
-    await furnish(await createWorld(server));
+    const { application, license, spare, session, user, key, token } = await createFullAccount(world);
+    await createFullAccount(await createWorld(server));
     const value = await exported();
     expect(value.developer).toMatchObject({ id: world.developer.id, email: world.developer.email });
     expect(value.applications.map(({ id }) => id)).toEqual([application.id]);
@@ -381,8 +381,8 @@ describe('deleting the account', () => {
 
   test('leaves nothing of it in any table, ends cookies and keys, and nobody else notices', async () => {
     const other = await createWorld(server);
-    const others = await furnish(other);
-    const mine = await furnish(world);
+    const others = await createFullAccount(other);
+    const mine = await createFullAccount(world);
     const client = byKey(mine.key.apiKey);
     const elsewhere = new ApiClient(server.baseUrl, {
       cookie: cookieOf(await login(world.developer.password)) ?? '',

@@ -55,7 +55,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   };
 
   /** An application with users, each with a license that is bound to a device. */
-  async function furnish(world: World) {
+  async function createFullAccount(world: World) {
     const application = await world.createApplication();
     const licenses = await application.mint({ amount: 6, durationSeconds: 3_600 });
     const session = await openSession(server, application);
@@ -73,7 +73,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   /** Every kind of change to the same few rows, in an order of its own. */
   function everyChange(
     world: World,
-    { application, licenses, userIds, session }: Awaited<ReturnType<typeof furnish>>,
+    { application, licenses, userIds, session }: Awaited<ReturnType<typeof createFullAccount>>,
   ) {
     const { client } = world;
     const app = `/api/v1/apps/${application.id}`;
@@ -103,7 +103,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   test('changes of the same licenses wait for one another', async () => {
     for (let round = 0; round < rounds; round++) {
       const world = await createWorld(server);
-      const furnished = await furnish(world);
+      const furnished = await createFullAccount(world);
       expectNoFailure(await runAll(everyChange(world, furnished)));
     }
     expect(await deadlocks()).toBe(0);
@@ -112,7 +112,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   test('the deletion of the application meanwhile succeeds, and the others succeed or find nothing', async () => {
     for (let round = 0; round < rounds; round++) {
       const world = await createWorld(server);
-      const furnished = await furnish(world);
+      const furnished = await createFullAccount(world);
       const steps = everyChange(world, furnished);
       expectNoFailure(
         await runAround(steps, () => world.client.delete(`/api/v1/apps/${furnished.application.id}`)),
@@ -124,7 +124,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   test('the deletion of the account meanwhile succeeds, and the others succeed or are nobody’s', async () => {
     for (let round = 0; round < rounds; round++) {
       const world = await createWorld(server);
-      const furnished = await furnish(world);
+      const furnished = await createFullAccount(world);
       const steps = everyChange(world, furnished);
       const { email, password } = world.developer;
       const login = () => new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password });

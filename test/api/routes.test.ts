@@ -328,14 +328,14 @@ afterAll(() => server.close());
 
 const missing: Ids = { app: missingId, license: missingId, user: missingId, ban: missingId, key: missingId };
 
-interface Furnished {
+interface FullAccount {
   readonly world: World;
   readonly ids: Ids;
   readonly apiKey: string;
 }
 
 /** A developer with one of everything. */
-async function furnish(): Promise<Furnished> {
+async function createFullAccount(): Promise<FullAccount> {
   const world = await createWorld(server);
   const { client } = world;
   const application = await world.createApplication();
@@ -438,13 +438,13 @@ describe('the table of routes', () => {
 });
 
 describe('a dashboard route', () => {
-  let victim: Furnished;
-  let attacker: Furnished;
+  let victim: FullAccount;
+  let attacker: FullAccount;
   let revoked: string;
   let before: Record<string, unknown>;
   beforeAll(async () => {
-    victim = await furnish();
-    attacker = await furnish();
+    victim = await createFullAccount();
+    attacker = await createFullAccount();
     const key = await victim.world.client.post('/api/v1/account/api-keys', { name: 'revoked' });
     const made = expectSuccess(key, 201, apiKeyAnswer).key;
     revoked = made.apiKey;
@@ -567,7 +567,7 @@ describe('a dashboard route', () => {
   });
 
   test.each(dashboard)('$route opens to an API key, from any page', async (row) => {
-    const { world, ids, apiKey } = await furnish();
+    const { world, ids, apiKey } = await createFullAccount();
     const client = new ApiClient(server.baseUrl, {
       bearer: apiKey,
       headers: { Origin: 'https://elsewhere.example' },
@@ -597,7 +597,7 @@ test('the public routes answer without any credential', async () => {
 });
 
 test('an API key opens none of the client protocol: it is no part of it', async () => {
-  const { apiKey, world } = await furnish();
+  const { apiKey, world } = await createFullAccount();
   const client = world.client.with({ bearer: apiKey });
   for (const path of ['/licenses/validate', '/client/register', '/client/login', '/client/upgrade']) {
     const answer = await client.post(`/api/v1${path}`, { licenseKey: 'x', username: 'grace' });

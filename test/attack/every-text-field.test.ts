@@ -19,7 +19,7 @@ import {
 } from '../../src/protocol/messages.ts';
 import { forEachOf, naughtyStrings, noLimits } from '../api/support.ts';
 import { answeredOnce } from '../graphql/fields.ts';
-import { type Furnished, furnish } from '../graphql/furnished.ts';
+import { createFullAccount, type FullAccount } from '../graphql/full-account.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
@@ -37,10 +37,10 @@ const nextStrings = (): readonly string[] => {
 };
 
 let server: TestServer;
-let world: Furnished;
+let world: FullAccount;
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
-  world = await furnish(server);
+  world = await createFullAccount(server);
 });
 afterAll(() => server.close());
 

@@ -10,7 +10,7 @@ import { rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
 import { admits } from '../../src/graphql/accept.ts';
 import { type ApplicationId, type DeveloperId, isId, newId, timeOfId } from '../../src/lib/ids.ts';
 import { canonicalIp, parseForwardedAddress, rateLimitKey } from '../../src/lib/ip.ts';
-import { findExcess } from '../../src/lib/json-extent.ts';
+import { findExcess } from '../../src/lib/json-limits.ts';
 import { canonicalJson } from '../../src/protocol/canonical-json.ts';
 import { openEnvelope, parseEnvelope, sealEnvelope } from '../../src/protocol/envelope.ts';
 import {

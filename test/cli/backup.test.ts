@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { writeAtomically } from '../../src/cli/backup/atomic-write.ts';
 import { dataTables, derivedTables, ownTables } from '../../src/cli/backup/tables.ts';
-import { writeWhole } from '../../src/cli/backup/whole-file.ts';
 import { takeLock } from '../../src/db/embedded/lock.ts';
 import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
 import { freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
@@ -53,13 +53,13 @@ test('a file that comes to be while a backup is written is left alone, unless it
     await finished(stream.end('backup'));
   };
   const warn = (message: string): never => expect.fail(message);
-  await expect(writeWhole({ path, force: false, warn }, writeMeanwhile)).rejects.toThrow(
+  await expect(writeAtomically({ path, force: false, warn }, writeMeanwhile)).rejects.toThrow(
     /a\.backup came to be while the backup was made, and has been left as it is/,
   );
   expect(await readdir(directory)).toEqual(['a.backup']);
   expect(await readFile(path, 'utf8')).toBe('mine');
 
-  await writeWhole({ path, force: true, warn }, writeMeanwhile);
+  await writeAtomically({ path, force: true, warn }, writeMeanwhile);
   expect(await readdir(directory)).toEqual(['a.backup']);
   expect(await readFile(path, 'utf8')).toBe('backup');
 });

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { foldLicenseCounts } from '../../src/db/fold-counts.ts';
 import { lowestId } from '../../src/db/log-partition.ts';
+import { mergeLicenseCountDeltas } from '../../src/db/merge-count-deltas.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createTestDatabase, databaseKinds } from '../setup/database.ts';
 
@@ -73,13 +73,13 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
       Array.from({ length: 6 }, async (_, round) => {
         for (const change of changes) await query(change, [id]);
         await addLicenses(id, 10 + round);
-        await foldLicenseCounts(database.pool);
+        await mergeLicenseCountDeltas(database.pool);
       }),
     );
     const before = await both(id);
     expect(before.there.length).toBeGreaterThan(5);
     expect(before.counted).toEqual(before.there);
-    await foldLicenseCounts(database.pool);
+    await mergeLicenseCountDeltas(database.pool);
     expect(await query('SELECT FROM license_count_changes WHERE application_id = $1', [id])).toEqual([]);
     const after = await both(id);
     expect(after.counted).toEqual(before.there);
@@ -99,17 +99,17 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
   it('leave no row for what is no more', async () => {
     const { id } = await createApplication();
     await addLicenses(id, 3);
-    await foldLicenseCounts(database.pool);
+    await mergeLicenseCountDeltas(database.pool);
     await query('DELETE FROM licenses WHERE application_id = $1', [id]);
-    await foldLicenseCounts(database.pool);
-    await foldLicenseCounts(database.pool);
+    await mergeLicenseCountDeltas(database.pool);
+    await mergeLicenseCountDeltas(database.pool);
     expect(await query('SELECT FROM license_counts WHERE application_id = $1', [id])).toEqual([]);
   });
 
   it.each(['applications', 'developers'])('go with what is deleted from %s', async (table) => {
     const { developerId, id } = await createApplication();
     await addLicenses(id, 3);
-    await foldLicenseCounts(database.pool);
+    await mergeLicenseCountDeltas(database.pool);
     await addLicenses(id, 2);
     await query(
       `INSERT INTO security_log (id, developer_id, application_id, event) VALUES ($1, $2, $3, 'license_validated')`,

@@ -12,26 +12,26 @@ import { sql } from '../setup/stored.ts';
 import { bushOf, operationOf, pathsFrom, rootFields, typeOf } from './documents.ts';
 import { answeredOnce, closedFields, fields, type RootField } from './fields.ts';
 import {
-  type Furnished,
-  furnish,
+  createFullAccount,
+  type FullAccount,
   type Ids,
   rowsOf,
   secretsIn,
   stateBesideUse,
   textsOf,
-} from './furnished.ts';
+} from './full-account.ts';
 import { expectRefused, illFormedTexts, nobodysId, visitor } from './support.ts';
 
 let server: TestServer;
 /** Nothing in a test may change this one. */
-let victim: Furnished;
+let victim: FullAccount;
 /** Whose clients have presented the victim's license keys, and the other way round. */
-let attacker: Furnished;
+let attacker: FullAccount;
 let stolen: string[];
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
-  victim = await furnish(server);
-  attacker = await furnish(server);
+  victim = await createFullAccount(server);
+  attacker = await createFullAccount(server);
   await cross(attacker, victim);
   await cross(victim, attacker);
   await server.deps.services.securityLog.flush();
@@ -56,10 +56,10 @@ const askFor = (client: GraphqlClient, { field, variables }: RootField, ids: Ids
     variables(ids, password),
   );
 
-const byKey = ({ apiKey }: Furnished) => visitor(server).with({ bearer: apiKey });
+const byKey = ({ apiKey }: FullAccount) => visitor(server).with({ bearer: apiKey });
 
 /** Clients of one developer's application present every license key of another's, in every way that they can. */
-async function cross(from: Furnished, to: Furnished): Promise<void> {
+async function cross(from: FullAccount, to: FullAccount): Promise<void> {
   const { mark } = from;
   const client = new ApiClient(server.baseUrl);
   const session = await openSession(server, from.application, { client });
@@ -118,7 +118,7 @@ const expectNothingStolen = (answer: GraphqlAnswer<unknown>) => {
   expect(stolen.filter((each) => text.includes(each))).toEqual([]);
 };
 
-const expectNoSecret = (answer: GraphqlAnswer<unknown>, { secrets }: Furnished) =>
+const expectNoSecret = (answer: GraphqlAnswer<unknown>, { secrets }: FullAccount) =>
   expect(secretsIn(JSON.stringify(answer.answer.body), secrets)).toEqual([]);
 
 test('the table has every query, mutation and subscription of the schema, and no other', () => {
@@ -147,7 +147,7 @@ describe('without good credentials', () => {
   });
 
   test('each is closed to a cookie from before the password was changed, and to a key that was revoked', async () => {
-    const { developer, graphql, ids, apiKey } = await furnish(server);
+    const { developer, graphql, ids, apiKey } = await createFullAccount(server);
     const newPassword = 'a new password for this';
     const changed = await graphql.ask(
       'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { developer { id } } }',
@@ -199,13 +199,13 @@ describe('its owner', () => {
   test.each(closedFields)(
     'is answered by $field, by cookie and by API key, without a secret',
     async (row) => {
-      let owner = await furnish(server);
-      for (const clientOf of [({ graphql }: Furnished) => graphql, byKey]) {
+      let owner = await createFullAccount(server);
+      for (const clientOf of [({ graphql }: FullAccount) => graphql, byKey]) {
         const answer = await askFor(clientOf(owner), row, owner.ids, owner.developer.password);
         expect(answer.errors).toEqual([]);
         expect(Object.values(answer.data ?? {})).toEqual([expect.anything()]);
         expectNoSecret(answer, owner);
-        if (row.once) owner = await furnish(server);
+        if (row.once) owner = await createFullAccount(server);
       }
     },
   );
@@ -268,7 +268,7 @@ describe("another developer's", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test.each<[string, number, (mine: Furnished) => Record<string, unknown>[]]>([
+  test.each<[string, number, (mine: FullAccount) => Record<string, unknown>[]]>([
     ['Query.me', 3, () => [{}]],
     ['Query.application', 4, ({ ids }) => [{ id: ids.application }]],
     ['Query.license', 3, ({ licenses }) => Object.values(licenses).map(({ id }) => ({ id }))],
@@ -289,7 +289,7 @@ describe("another developer's", () => {
   });
 
   test.each(closedFields)('things are in no answer of $field to my own', async (row) => {
-    const mine = row.field.startsWith('Query.') ? attacker : await furnish(server);
+    const mine = row.field.startsWith('Query.') ? attacker : await createFullAccount(server);
     if (mine !== attacker) await cross(mine, victim);
     const before = await ofVictim();
     const document = operationOf(row.field, (type) => bushOf(type, 2, 4));
@@ -300,7 +300,7 @@ describe("another developer's", () => {
   });
 
   test('license and user stay hidden where an entry of my log names them', async () => {
-    const mine = await furnish(server);
+    const mine = await createFullAccount(server);
     const [entry, license, user] = [newId(), victim.ids.license, victim.ids.user];
     const insert = `INSERT INTO security_log (id, developer_id, application_id, event, license_id, user_id, hwid)
       VALUES ($1, $2, $3, 'license_validated', $4, $5, 'a device of mine')`;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Ids } from './furnished.ts';
+import type { Ids } from './full-account.ts';
 
 /** A field at the root of the schema, and how to ask for it. */
 export interface RootField {

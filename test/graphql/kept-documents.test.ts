@@ -7,15 +7,15 @@ import type { GraphqlClient } from '../setup/graphql-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { bushOf, operationOf } from './documents.ts';
 import { answeredOnce } from './fields.ts';
-import { type Furnished, furnish } from './furnished.ts';
+import { createFullAccount, type FullAccount } from './full-account.ts';
 import { insertApplications } from './rows.ts';
 import { createGraphqlWorld, nobodysId, noLimits, visitor } from './support.ts';
 
 let server: TestServer;
-let owner: Furnished;
+let owner: FullAccount;
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
-  owner = await furnish(server);
+  owner = await createFullAccount(server);
   await insertApplications(server, owner.developer.id, 2);
 });
 afterAll(() => server.close());
@@ -62,7 +62,7 @@ const codesOf = (answer: string) =>
     .parse(bodyOf(answer))
     .errors.map(({ extensions }) => extensions.code);
 
-type Variables = (own: Furnished) => Readonly<Record<string, unknown>>;
+type Variables = (own: FullAccount) => Readonly<Record<string, unknown>>;
 const id: Variables = ({ ids }) => ({ id: ids.application });
 
 /** Documents that have an answer without an error. */
@@ -382,7 +382,7 @@ describe('what changes between two uses', () => {
   });
 
   test('is read anew: what a mutation changed, and what one does each time it is sent', async () => {
-    const { graphql, ids } = await furnish(server);
+    const { graphql, ids } = await createFullAccount(server);
     const query = fresh('query ($id: ID!) { license(id: $id) { subscriptionTier } }');
     const mutation = fresh(
       'mutation ($input: SetLicenseTierInput!) { setLicenseTier(input: $input) { license { subscriptionTier } } }',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Furnished, Ids } from './furnished.ts';
+import type { FullAccount, Ids } from './full-account.ts';
 
 /** What an example is about: a developer's world, and ids of it or of something else. */
 export interface Subject {
-  readonly world: Furnished;
+  readonly world: FullAccount;
   readonly ids: Ids;
 }
 
@@ -32,8 +32,8 @@ export interface Pair {
   /** GraphQL's spelling of the same, where it has another. */
   readonly spell?: (members: Members) => Members;
   /** Ids of other things, for an example that is to succeed after those before it. */
-  readonly about?: (world: Furnished) => Partial<Ids>;
-  readonly wrong?: (subject: { world: Furnished; other: Furnished }) => readonly WrongInput[];
+  readonly about?: (world: FullAccount) => Partial<Ids>;
+  readonly wrong?: (subject: { world: FullAccount; other: FullAccount }) => readonly WrongInput[];
 }
 
 const invalid = (...bodies: Members[]): WrongInput[] =>

@@ -10,7 +10,7 @@ import { type ApiAnswer, type ApiClient, failureBody } from '../setup/api-client
 import type { GraphqlAnswer, GraphqlClient } from '../setup/graphql-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { bushOf, committed, operationOf, rootFields } from './documents.ts';
-import { type Furnished, furnish, type Ids, rowsOf, stateBesideUse } from './furnished.ts';
+import { createFullAccount, type FullAccount, type Ids, rowsOf, stateBesideUse } from './full-account.ts';
 import { clientOperations, graphqlAlone, type Pair, pairs, type Subject } from './pairs.ts';
 import { nobodysId, visitor } from './support.ts';
 
@@ -133,9 +133,9 @@ function askGraphql(client: GraphqlClient, pair: Pair, ids: Ids, body: Members |
 const idsIn = (body: unknown) => [...JSON.stringify(body).matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id);
 
 describe('reads', () => {
-  let world: Furnished;
+  let world: FullAccount;
   beforeAll(async () => {
-    world = await furnish(server);
+    world = await createFullAccount(server);
     await world.createApplication({ name: 'A second one' });
   });
   const askBoth = async (pair: Pair) => {
@@ -240,11 +240,11 @@ const inGraphql = (path: string) =>
     .replace(/^responseMessages\.\w+$/, 'responseMessages.0.text');
 
 describe('refusals', () => {
-  let world: Furnished;
-  let other: Furnished;
+  let world: FullAccount;
+  let other: FullAccount;
   beforeAll(async () => {
-    world = await furnish(server);
-    other = await furnish(server);
+    world = await createFullAccount(server);
+    other = await createFullAccount(server);
   });
 
   /** All but the log, which notes some refusals. */
@@ -314,12 +314,12 @@ describe('refusals', () => {
 
 describe('changes', () => {
   test('have the same effect on two equal worlds, log entries among them, one after another', async () => {
-    const [byRest, byGraphql] = [await furnish(server), await furnish(server)];
+    const [byRest, byGraphql] = [await createFullAccount(server), await createFullAccount(server)];
     expect(await worldState(byGraphql)).toEqual(await worldState(byRest));
     let last = await worldState(byRest);
     const still: string[] = [];
     for (const pair of pairs) {
-      const of = (world: Furnished): Subject => ({ world, ids: { ...world.ids, ...pair.about?.(world) } });
+      const of = (world: FullAccount): Subject => ({ world, ids: { ...world.ids, ...pair.about?.(world) } });
       const [one, two] = [of(byRest), of(byGraphql)];
       const rest = await askRest(byRest.client, pair, one.ids, pair.body?.(one));
       const graphql = await askGraphql(byGraphql.graphql, pair, two.ids, pair.body?.(two));
@@ -337,7 +337,7 @@ describe('changes', () => {
   });
 
   /** A developer's rows with names for what differs from world to world by chance: ids, addresses, hashes, instants. */
-  async function worldState({ developer, mark }: Furnished): Promise<unknown> {
+  async function worldState({ developer, mark }: FullAccount): Promise<unknown> {
     const state = await stateBesideUse(server);
     const developers = z.array(z.object({ id: z.string(), email: z.string() })).parse(state.developers);
     const own = developers.filter(({ id, email }) => id === developer.id || email.includes(mark));

@@ -10,15 +10,15 @@ import type { ListSource } from '../../src/services/list-source.ts';
 import { logOfDevelopers } from '../../src/services/security-log/lists.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
-import { type Furnished, furnish } from './furnished.ts';
+import { createFullAccount, type FullAccount } from './full-account.ts';
 import { noLimits } from './support.ts';
 
 let server: TestServer;
-let owner: Furnished;
+let owner: FullAccount;
 let ctx: ServiceContext;
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
-  owner = await furnish(server);
+  owner = await createFullAccount(server);
   await sql(server, 'UPDATE api_keys SET last_used_at = now() WHERE developer_id = $1', [owner.developer.id]);
   ctx = {
     env: server.deps.services,

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
 import { committed } from './documents.ts';
-import { type Furnished, furnish } from './furnished.ts';
+import { createFullAccount, type FullAccount } from './full-account.ts';
 import { insertApplications } from './rows.ts';
 import { noLimits } from './support.ts';
 
 let server: TestServer;
-let owner: Furnished;
+let owner: FullAccount;
 beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
-  owner = await furnish(server);
+  owner = await createFullAccount(server);
   await fillEmptyColumns();
 });
 afterAll(() => server.close());

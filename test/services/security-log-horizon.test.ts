@@ -5,18 +5,18 @@ import { createMemoryStore } from '../../src/ephemeral/memory.ts';
 import type { EphemeralStore } from '../../src/ephemeral/store.ts';
 import { idsBeginning, newId, newIds, timeOfId } from '../../src/lib/ids.ts';
 import { createFollowers } from '../../src/services/security-log/followers.ts';
-import { createHorizon, type Hold, settleMilliseconds } from '../../src/services/security-log/horizon.ts';
 import { createSecurityLogNews } from '../../src/services/security-log/news.ts';
+import { createWatermark, type Hold, settleMilliseconds } from '../../src/services/security-log/watermark.ts';
 import { silent } from '../setup/database.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
 const [application, other] = ['application', 'another application'];
 
-/** A horizon over what a test says is waiting. */
+/** A watermark over what a test says is waiting. */
 function open(options: { shared?: boolean; waiting?: () => string | null; held?: () => Hold[] } = {}) {
   const { shared = false, waiting = () => null, held = () => [] } = options;
-  return createHorizon({ shared, oldestWaiting: waiting, heldElsewhere: held });
+  return createWatermark({ shared, oldestWaiting: waiting, heldElsewhere: held });
 }
 
 describe('ids', () => {
@@ -58,11 +58,11 @@ describe('ids', () => {
   });
 });
 
-describe('the horizon', () => {
+describe('the watermark', () => {
   test('is above all that was made, and below all that is made later', () => {
-    const horizon = open();
+    const watermark = open();
     const before = newId();
-    const found = horizon.of(application);
+    const found = watermark.of(application);
     expect(found > before).toBe(true);
     expect(newId() > found).toBe(true);
   });
@@ -70,41 +70,41 @@ describe('the horizon', () => {
   test('is the oldest entry that waits to be written, for every application', () => {
     const waiting = newId();
     newId();
-    const horizon = open({ waiting: () => waiting });
-    expect([horizon.of(application), horizon.of(other)]).toEqual([waiting, waiting]);
+    const watermark = open({ waiting: () => waiting });
+    expect([watermark.of(application), watermark.of(other)]).toEqual([waiting, waiting]);
   });
 
   test('is the oldest entry of the open transactions of the application, until they have ended', () => {
-    const horizon = open();
+    const watermark = open();
     const [first, second, third] = [newId(), newId(), newId()];
-    const [early, late] = [horizon.open(), horizon.open()];
+    const [early, late] = [watermark.open(), watermark.open()];
     late.note(application, second);
     early.note(application, first);
     early.note(application, third);
-    expect(horizon.of(application)).toBe(first);
-    expect(horizon.of(other) > third).toBe(true);
+    expect(watermark.of(application)).toBe(first);
+    expect(watermark.of(other) > third).toBe(true);
     expect(early.settle()).toEqual(new Set([application]));
-    expect(horizon.of(application)).toBe(second);
+    expect(watermark.of(application)).toBe(second);
     late.settle();
-    expect(horizon.of(application) > third).toBe(true);
+    expect(watermark.of(application) > third).toBe(true);
   });
 
   test('is the lowest noted id if ids restarted within a transaction', () => {
-    const horizon = open();
-    const transaction = horizon.open();
+    const watermark = open();
+    const transaction = watermark.open();
     const [low, high] = [newId(), newId()];
     transaction.note(application, high);
     transaction.note(application, low);
-    expect(horizon.of(application)).toBe(low);
+    expect(watermark.of(application)).toBe(low);
   });
 
   test('leaves other instances their second, and waits for what they announce', () => {
     const waited = timeOfId(open({ shared: true }).of(application));
     expect(waited).toBeLessThanOrEqual(Date.now() - settleMilliseconds);
     const held = `00000000-0000-7000-8000-000000000000`;
-    const horizon = open({ shared: true, held: () => [{ applicationId: application, id: held }] });
-    expect(horizon.of(application)).toBe(held);
-    expect(horizon.of(other)).not.toBe(held);
+    const watermark = open({ shared: true, held: () => [{ applicationId: application, id: held }] });
+    expect(watermark.of(application)).toBe(held);
+    expect(watermark.of(other)).not.toBe(held);
   });
 });
 
@@ -140,7 +140,7 @@ describe('a transaction that failed', () => {
     });
     expect(await change()).toBe(500);
     const later = newId();
-    expect(securityLogFeed.horizon.of(applicationId) > later).toBe(true);
+    expect(securityLogFeed.watermark.of(applicationId) > later).toBe(true);
   });
 
   test('in its commit holds its entry back until it cannot take effect any more', async () => {
@@ -153,8 +153,8 @@ describe('a transaction that failed', () => {
     });
     expect(await change()).toBe(503);
     const doubtful = newId();
-    expect(securityLogFeed.horizon.of(applicationId) < doubtful).toBe(true);
-    await vi.waitFor(() => expect(securityLogFeed.horizon.of(applicationId) > doubtful).toBe(true), 10_000);
+    expect(securityLogFeed.watermark.of(applicationId) < doubtful).toBe(true);
+    await vi.waitFor(() => expect(securityLogFeed.watermark.of(applicationId) > doubtful).toBe(true), 10_000);
   }, 40_000);
 });
 

@@ -8,7 +8,7 @@ import { sweepDeletedOwners } from '../../src/db/deleted-owners.ts';
 import { lowestId } from '../../src/db/log-partition.ts';
 import { dropExpiredLogPartitions } from '../../src/db/log-partitions.ts';
 import { fewestEntries } from '../../src/db/log-search/backlog.ts';
-import { gather } from '../../src/db/log-search/gather.ts';
+import { indexEntries } from '../../src/db/log-search/index-entries.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
 import type { DeveloperId } from '../../src/lib/ids.ts';
@@ -39,7 +39,7 @@ interface Entry {
 
 const plain = { event: 'license_validated', code: 'OK', ip: null, country: null, hwid: null } as const;
 
-/** Texts that have stretches in common, with what a pattern or another case could take for something else. */
+/** Texts that have ranges in common, with what a pattern or another case could take for something else. */
 const texts = [
   'ABC',
   'abcd',
@@ -68,7 +68,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('write'), entries: fc.array(entry, { minLength: 1, maxLength: 150 }) }),
   // Stays open until the end: all that is later in the steps is committed before it.
   fc.record({ do: fc.constant('write late'), entries: fc.array(entry, { minLength: 1, maxLength: 20 }) }),
-  fc.record({ do: fc.constant('gather'), batch: fc.integer({ min: 2, max: 700 }) }),
+  fc.record({ do: fc.constant('index'), batch: fc.integer({ min: 2, max: 700 }) }),
 );
 
 const search = fc.record({
@@ -166,7 +166,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     return { ids: rows.map(({ id }) => id), further };
   };
 
-  /** What is noted to be gathered. */
+  /** What is noted to be indexed. */
   const waiting = async (applicationId: string) => {
     const { rows } = await pool.query<{ entries: number }>(
       'SELECT coalesce(sum(entries), 0)::float8 AS entries FROM log_search_backlog WHERE application_id = $1',
@@ -175,16 +175,16 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     return rows[0]?.entries ?? 0;
   };
 
-  /** Gathers until too little is left; the service itself may have the turn now and then. */
+  /** Indexes until too little is left; the service itself may have the turn now and then. */
   const gatherAllOf = async (applicationId: string, batch: number) => {
-    while ((await waiting(applicationId)) >= fewestEntries) await gather(pool, applicationId, batch);
+    while ((await waiting(applicationId)) >= fewestEntries) await indexEntries(pool, applicationId, batch);
   };
 
   const count = async (applicationId: string, q: string) =>
     (await logOfApplications.counts({ ctx, parentIds: [applicationId], filter: { q } })).get(applicationId)
       ?.count ?? 0;
 
-  test('finds what looking at every row finds, however far gathering is and whoever commits late', async () => {
+  test('finds what looking at every row finds, however far indexing is and whoever commits late', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 8 }),
@@ -211,7 +211,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
           };
           try {
             for (const each of steps) {
-              if ('batch' in each) await gather(pool, id, each.batch);
+              if ('batch' in each) await indexEntries(pool, id, each.batch);
               else if (each.do === 'write' || kind === 'memory') await write(pool, id, each.entries);
               else late.push(await writeLate(id, each.entries));
             }
@@ -245,12 +245,12 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     };
   };
 
-  test('finds an entry as soon as it is committed, while others write and entries are gathered', async () => {
+  test('finds an entry as soon as it is committed, while others write and entries are indexed', async () => {
     const id = await application();
     let writing = true;
-    const gathering = (async () => {
+    const indexing = (async () => {
       while (writing) {
-        await gather(pool, id, 700);
+        await indexEntries(pool, id, 700);
         await sleep(1);
       }
     })();
@@ -265,7 +265,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     await Promise.all(['a', 'b', 'c', 'd'].map(writer)).finally(() => {
       writing = false;
     });
-    await gathering;
+    await indexing;
     expect(await scan(id, 'device-', null)).toEqual((await ask(id, 'device-')).ids);
   }, 240_000);
 
@@ -284,7 +284,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await count(id, 'common-')).toBe(1_500);
   }, 240_000);
 
-  test('finds what was logged before there was anything to search by, from the start and when it is gathered', async () => {
+  test('finds what was logged before there was anything to search by, from the start and when it is indexed', async () => {
     const id = await application();
     await pool.query('DELETE FROM log_search_backlog');
     await pool.query('ALTER TABLE security_log DISABLE TRIGGER security_log_notes_backlog');
@@ -300,7 +300,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(found).toHaveLength(2);
     while ((await waiting(id)) > 0) {
       expect((await ask(id, 'old')).ids).toEqual(found);
-      await gather(pool, id, 900);
+      await indexEntries(pool, id, 900);
     }
     expect((await ask(id, 'old')).ids).toEqual(found);
   }, 240_000);
@@ -327,7 +327,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     // On an embedded database, large applications are deleted in short statements, later.
     await sweepDeletedOwners(pool, new AbortController().signal);
     expect(await kept(id)).toEqual([]);
-    expect(await gather(pool, id, 1_000)).toBe(false);
+    expect(await indexEntries(pool, id, 1_000)).toBe(false);
   }, 240_000);
 
   test('asks the indexes for a text that the nearest entries do not hold', async () => {

@@ -7,10 +7,10 @@ import { type DataConfig, loadDataConfig } from '../../config.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { version } from '../../lib/version.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
+import { checkTarget, writeAtomically } from '../backup/atomic-write.ts';
 import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
 import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
 import { wholeOutput } from '../backup/standard-output.ts';
-import { checkTarget, writeWhole } from '../backup/whole-file.ts';
 import { backupBytes } from '../backup/write.ts';
 import { type Connections, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { CommandError } from '../failure.ts';
@@ -83,7 +83,7 @@ async function backUp(
   };
   try {
     if (file === '-') await write(wholeOutput(stdout));
-    else await writeWhole({ path: file, force, warn }, write);
+    else await writeAtomically({ path: file, force, warn }, write);
   } finally {
     progress.end();
   }

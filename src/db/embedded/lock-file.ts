@@ -14,8 +14,8 @@ const ownerSchema = z.object({
   socketDirectory: z.string(),
 });
 
-/** When the lock was last touched; null when it is gone. */
-export async function touched(path: string): Promise<number | null> {
+/** When the lock was last invalidations; null when it is gone. */
+export async function invalidations(path: string): Promise<number | null> {
   return stat(path).then(
     (stats) => stats.mtimeMs,
     () => null,
@@ -24,10 +24,10 @@ export async function touched(path: string): Promise<number | null> {
 
 /** Watches for the touch of a living holder, by the file's own clock alone. */
 export async function beats(path: string, watchMilliseconds: number): Promise<boolean> {
-  const before = await touched(path);
+  const before = await invalidations(path);
   for (let waited = 0; waited < watchMilliseconds; waited += 500) {
     await sleep(500);
-    const now = await touched(path);
+    const now = await invalidations(path);
     if (now === null) return false;
     if (now !== before) return true;
   }
@@ -60,7 +60,7 @@ export async function createExclusively(path: string, owner: Owner): Promise<str
 /** Who holds a lock file, if that can be read. */
 export async function ownerOf(path: string): Promise<Owner | 'gone' | 'unreadable'> {
   const text = await readFile(path, 'utf8').catch(() => null);
-  if (text === null) return (await touched(path)) === null ? 'gone' : 'unreadable';
+  if (text === null) return (await invalidations(path)) === null ? 'gone' : 'unreadable';
   try {
     return ownerSchema.parse(JSON.parse(text));
   } catch {

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseStartError } from '../start-error.ts';
 import { graceMilliseconds, HeldLock, LockLostError, type LockTicket, ticketOf } from './held-lock.ts';
-import { beats, createExclusively, lockNumbers, ownerOf, pathOf, removeStale, touched } from './lock-file.ts';
+import {
+  beats,
+  createExclusively,
+  invalidations,
+  lockNumbers,
+  ownerOf,
+  pathOf,
+  removeStale,
+} from './lock-file.ts';
 import { lifeOf, type Owner, thisProcess } from './owner.ts';
 import { spawnThread } from './spawn.ts';
 
@@ -64,8 +72,9 @@ export async function takeLock(
     for (const number of await lockNumbers(directory)) {
       if (number === mine) continue;
       const seen = before.get(number);
-      // One that was watched, and has not been touched since, needs no second watch.
-      const stays = seen !== undefined && seen.touched === (await touched(pathOf(directory, number)));
+      // One that was watched, and has not been invalidations since, needs no second watch.
+      const stays =
+        seen !== undefined && seen.invalidations === (await invalidations(pathOf(directory, number)));
       const { isSilent } = stays ? seen : await staleOrRefused(directory, number, look);
       if (isSilent) await writeFile(graceMark(directory), '');
       await removeStale(directory, number);
@@ -137,7 +146,7 @@ function textOf(path: string): string | null {
 interface Stale {
   /** Its owner cannot be looked up, and shows no sign of life. Otherwise it is dead for certain. */
   readonly isSilent: boolean;
-  readonly touched: number | null;
+  readonly invalidations: number | null;
 }
 
 interface Look {
@@ -148,17 +157,17 @@ interface Look {
 
 async function staleOrRefused(directory: string, number: number, look: Look): Promise<Stale> {
   const path = pathOf(directory, number);
-  const at = await touched(path);
+  const at = await invalidations(path);
   const owner = await ownerOf(path);
-  if (owner === 'gone') return { isSilent: false, touched: at };
+  if (owner === 'gone') return { isSilent: false, invalidations: at };
   const life = owner === 'unreadable' ? 'unknown' : lifeOf(owner);
-  if (life === 'dead') return { isSilent: false, touched: at };
+  if (life === 'dead') return { isSilent: false, invalidations: at };
   if (life === 'unknown') {
     look.onWait?.(
       `The data directory ${directory} is locked by ${nameOf(owner)} of another machine, container or boot: watching for ` +
         `${look.watch / 1000} s whether it is still running`,
     );
-    if (!(await beats(path, look.watch))) return { isSilent: true, touched: at };
+    if (!(await beats(path, look.watch))) return { isSilent: true, invalidations: at };
   }
   throw inUse(directory, nameOf(owner));
 }

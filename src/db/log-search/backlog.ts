@@ -7,8 +7,8 @@ export const blockEntries = 256;
 /** Whatever an application has less of is left for later, and read through by searches: blocks are to be full. */
 export const fewestEntries = 2 * blockEntries;
 
-/** The applications that have enough to gather, the least first. */
-export async function logsToGather(pool: pg.Pool): Promise<string[]> {
+/** The applications that have enough to index, the least first. */
+export async function logsToIndex(pool: pg.Pool): Promise<string[]> {
   const { rows } = await atLeisure<{ id: string }>(
     pool,
     `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${fewestEntries}
@@ -20,7 +20,7 @@ export async function logsToGather(pool: pg.Pool): Promise<string[]> {
 /**
  * The notes of an application's newest entries that wait, up to a batch of entries. A note of more than that is cut in
  * two.
- * @returns their ids; none when there is not enough to gather
+ * @returns their ids; none when there is not enough to index
  */
 export async function newestNotes(
   client: pg.ClientBase,

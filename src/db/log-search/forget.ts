@@ -6,7 +6,7 @@ import { inTurn } from './turn.ts';
  * Takes out what is about dropped entries alone. What another instance is busy with is left for the next time.
  * @param oldest milliseconds since the Unix epoch: no entry of an earlier id is in the log
  */
-export async function forgetGathered(pool: pg.Pool, oldest: number): Promise<void> {
+export async function forgetIndexed(pool: pg.Pool, oldest: number): Promise<void> {
   await inTurn(pool, async (client) => {
     await client.query('DELETE FROM log_search_blocks WHERE to_id < $1', [lowestId(oldest)]);
     await client.query('DELETE FROM log_search_backlog WHERE to_id < $1', [lowestId(oldest)]);

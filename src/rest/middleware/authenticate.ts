@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { isByCookie, requireDeveloper } from '../../services/actor.ts';
 import { authenticate } from '../../services/auth/authenticate.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
-import { exchangeOf } from '../begin-request.ts';
+import { exchangeOf } from '../request-context.ts';
 import { readBearer } from './bearer.ts';
 import { refusedOrigin } from './origin-guard.ts';
 import { readSessionCookie } from './session-cookie.ts';

@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { findExcess, type JsonExtent, largestJson } from '../../lib/json-extent.ts';
+import { findExcess, type JsonLimits, largestJson } from '../../lib/json-limits.ts';
 import type { RestEnv } from '../adapter.ts';
 import { largestBodies, limitBodyByActor } from './limit-body.ts';
 import { hasBody } from './require-json.ts';
 
-const excessMessages: Record<keyof JsonExtent, string> = {
+const excessMessages: Record<keyof JsonLimits, string> = {
   values: `The request body holds more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
   text: `A text or member name in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length.`,
 };

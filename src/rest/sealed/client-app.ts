@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
-import type { BeginRequest } from '../begin-request.ts';
 import { answerError, answerNotFound } from '../errors.ts';
 import { type CommonFields, type HeaderFields, rateLimitFields, setFields } from '../header-fields.ts';
 import { openFieldsFor } from '../middleware/cors.ts';
 import { limitBody } from '../middleware/limit-body.ts';
 import { takePoint } from '../middleware/rate-limit.ts';
+import type { BeginRequest } from '../request-context.ts';
 import { type ClientRoute, clientRoutes } from './routes.ts';
 
 /** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */

@@ -28,8 +28,11 @@ export async function changeAccount(
   developerId: string,
   change: AccountChange,
 ): Promise<ChangedAccount> {
-  const apply: Parameters<typeof changeInTransaction<ChangedAccount>>[1] = async (transaction, touched) => {
-    touched.credentials(developerId);
+  const apply: Parameters<typeof changeInTransaction<ChangedAccount>>[1] = async (
+    transaction,
+    invalidations,
+  ) => {
+    invalidations.credentials(developerId);
     // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
     await holdAccount(transaction, developerId, change.confirmedHash);
     const select = { ...developerSelect, sessionVersion: true } as const;

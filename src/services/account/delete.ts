@@ -30,12 +30,12 @@ export async function deleteAccount({
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   await changeInTransaction(
     ctx,
-    async (transaction, touched) => {
+    async (transaction, invalidations) => {
       // The account's lock first: no application is made between the list and the end.
       await holdAccount(transaction, developerId, confirmedHash);
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
-      for (const { id } of owned) touched.application(id);
-      touched.credentials(developerId);
+      for (const { id } of owned) invalidations.application(id);
+      invalidations.credentials(developerId);
       await deleteOwner(
         ctx,
         transaction,

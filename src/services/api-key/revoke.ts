@@ -27,9 +27,9 @@ export async function revokeApiKey({
   const developerId = requireDeveloper(ctx.actor);
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };
-  await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await takeTurn(transaction, developerId);
-    touched.credentials(developerId);
+    invalidations.credentials(developerId);
     const { count } = await transaction.apiKey.updateMany({
       where: { ...where, revokedAt: null },
       data: { revokedAt: new Date(ctx.env.clock.now()) },

@@ -31,10 +31,10 @@ export async function createApplication({
   const developerId = requireDeveloper(ctx.actor);
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
-  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await takeTurn(transaction, developerId);
     await requireRoom(ctx, transaction, 'applications', { ownerId: developerId, more: 1 });
-    touched.application(id);
+    invalidations.application(id);
     const created = await transaction.application.create({
       data: {
         id,

@@ -24,8 +24,8 @@ export async function deleteApplication({
   await developerTransaction(
     ctx,
     developerId,
-    async (transaction, touched) => {
-      touched.application(id);
+    async (transaction, invalidations) => {
+      invalidations.application(id);
       const { name } = await deleteOwnedApplication(ctx, transaction, developerId, id);
       await recordSecurityEvent(ctx, transaction, {
         developerId,

@@ -44,8 +44,8 @@ export async function updateApplicationSettings({
   const id = toApplicationId(input.id);
   const { responseMessages, ...columns } = input.settings;
   const where = { id, developerId };
-  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
-    touched.application(id);
+  const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+    invalidations.application(id);
     // Also takes the row's lock, so that the read below is of this change and no later one.
     const { count } = await transaction.application.updateMany({ where, data: columns });
     if (count === 0) throw applicationNotFound();

@@ -24,11 +24,11 @@ export async function deleteBan({
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   if (!isId(input.banId)) throw banNotFound();
-  await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
     const where = { id: input.banId, applicationId };
     const ban = await transaction.ban.delete({ where, select: banSelect });
-    touched.ban(applicationId, ban.banType, ban.value);
+    invalidations.ban(applicationId, ban.banType, ban.value);
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId,

@@ -14,7 +14,7 @@ import { closedObject, email } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication, type Touched } from '../transaction.ts';
+import { developerTransaction, holdApplication, type Invalidations } from '../transaction.ts';
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 
@@ -47,9 +47,9 @@ export async function createEndUser({
     throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
   }
   const passwordHash = await hashPasswordFor(developerId, user.password, networkOf(ctx.client.ip));
-  const created = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  const created = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
-    const license = await takeLicense(ctx, transaction, touched, application, user.licenseKey);
+    const license = await takeLicense(ctx, transaction, invalidations, application, user.licenseKey);
     const row = await transaction.endUser.create({
       data: {
         id: newId(),
@@ -80,7 +80,7 @@ export async function createEndUser({
 async function takeLicense(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
-  touched: Touched,
+  invalidations: Invalidations,
   application: ApplicationSnapshot,
   key: string | undefined,
 ): Promise<HeldLicense | null> {
@@ -89,7 +89,7 @@ async function takeLicense(
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ application, client: null, license, hwid: null, now });
   if (decision.code === 'OK' && license !== null) {
-    return applyToHeld(transaction, touched, license, decision.effects, now);
+    return applyToHeld(transaction, invalidations, license, decision.effects, now);
   }
   throw refusal(application, decision.code);
 }

@@ -53,13 +53,13 @@ function write(
   user: Grant['user'],
 ): Promise<Grant> {
   const { application, hwid } = input;
-  return changeInTransaction(ctx, async (transaction, touched) => {
+  return changeInTransaction(ctx, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
     const { licenseId } = locked;
     const found = licenseId === null ? 'not-asked' : await holdLicense(transaction, { licenseId });
-    const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
+    const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     await transaction.endUser.update({
       where: { id: user.id },
       data: {

@@ -68,10 +68,10 @@ function write(
   passwordHash: string,
 ): Promise<Grant> {
   const { application, licenseKey, hwid } = input;
-  return changeInTransaction(ctx, async (transaction, touched) => {
+  return changeInTransaction(ctx, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
-    const license = await useLicense(ctx, transaction, touched, { ...input, client, license: found });
+    const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     const user = await transaction.endUser.create({
       data: {
         id: newId(),

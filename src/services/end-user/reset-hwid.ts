@@ -21,7 +21,7 @@ export async function resetEndUserHwid({
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
     const user = await lockEndUser(transaction, applicationId, input.userId);
     if (user === null) throw userNotFound();
@@ -38,7 +38,7 @@ export async function resetEndUserHwid({
       select: { id: true },
     });
     if (license !== null) {
-      touched.license(license.keyHash);
+      invalidations.license(license.keyHash);
       await transaction.license.update({
         where: { id: license.id },
         data: { hwid: null },

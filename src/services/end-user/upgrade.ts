@@ -44,7 +44,7 @@ function write(
   user: Grant['user'],
 ): Promise<Grant> {
   const { application, hwid, licenseKey } = input;
-  return changeInTransaction(ctx, async (transaction, touched) => {
+  return changeInTransaction(ctx, async (transaction, invalidations) => {
     if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('USER_NOT_FOUND');
@@ -53,7 +53,7 @@ function write(
       select: { license: { select: { subscriptionTier: true } } },
     });
     const currentTier = current.license?.subscriptionTier ?? 0;
-    const license = await useLicense(ctx, transaction, touched, {
+    const license = await useLicense(ctx, transaction, invalidations, {
       ...input,
       client,
       license: await holdLicense(transaction, { licenseKey }),

@@ -3,7 +3,7 @@ import type { ClientRequest } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense } from '../license/hold.ts';
-import type { Touched } from '../transaction.ts';
+import type { Invalidations } from '../transaction.ts';
 import { Refusal } from './client-auth.ts';
 
 interface Use extends ClientRequest {
@@ -21,7 +21,7 @@ interface Use extends ClientRequest {
 export async function useLicense(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
-  touched: Touched,
+  invalidations: Invalidations,
   use: Use,
 ): Promise<HeldLicense | null> {
   const now = new Date(ctx.env.clock.now());
@@ -30,5 +30,5 @@ export async function useLicense(
   if (use.license === 'not-asked' || use.license === null) return null;
   const refusal = use.refuse?.(use.license) ?? null;
   if (refusal !== null) throw refusal;
-  return applyToHeld(transaction, touched, use.license, decision.effects, now);
+  return applyToHeld(transaction, invalidations, use.license, decision.effects, now);
 }

@@ -5,7 +5,7 @@ import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { workAbandoned } from '../request-work.ts';
-import { developerTransaction, holdApplication, type Touched } from '../transaction.ts';
+import { developerTransaction, holdApplication, type Invalidations } from '../transaction.ts';
 import type { Addition } from './add-licenses.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 
@@ -94,10 +94,13 @@ async function add<Terms, Added>(
     }
     return inserted;
   });
-  const finish = async (transaction: Prisma.TransactionClient, touched: Touched): Promise<void> => {
+  const finish = async (
+    transaction: Prisma.TransactionClient,
+    invalidations: Invalidations,
+  ): Promise<void> => {
     await addition.admit(transaction);
     await show(transaction);
-    await addition.record(transaction, touched, added);
+    await addition.record(transaction, invalidations, added);
   };
   await developerTransaction(ctx, developerId, finish, { taker });
   return added;

@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, type Touched } from '../transaction.ts';
+import { developerTransaction, type Invalidations } from '../transaction.ts';
 import { addInSlices, largestSlice } from './add-in-slices.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 import { takeRows } from './take-rows.ts';
@@ -20,7 +20,7 @@ export interface Addition<Terms, Added> {
   /** Inserts all of them, or throws. */
   add(terms: Terms, insert: Insert): Promise<Added>;
   /** What happens along with it, in the transaction from which on they can be seen. */
-  record(transaction: Prisma.TransactionClient, touched: Touched, added: Added): Promise<void>;
+  record(transaction: Prisma.TransactionClient, invalidations: Invalidations, added: Added): Promise<void>;
 }
 
 /** Ten thousand rows take a few seconds; a busy server is given time. */
@@ -45,13 +45,13 @@ export async function addLicenses<Terms, Added>(
   return developerTransaction(
     ctx,
     developerId,
-    async (transaction, touched) => {
+    async (transaction, invalidations) => {
       const terms = await addition.admit(transaction);
       const now = new Date(ctx.env.clock.now());
       const added = await addition.add(terms, (licenses) =>
         insertLicenses(transaction, addition.applicationId, licenses, now),
       );
-      await addition.record(transaction, touched, added);
+      await addition.record(transaction, invalidations, added);
       return added;
     },
     timeLimit,

@@ -36,16 +36,16 @@ export async function banLicense({
   const { scope } = input.ban;
   // What validations have said of the license's address until now is what "last IP" means.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
-  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     const license = await lockOwnLicense(
       transaction,
-      touched,
+      invalidations,
       developerId,
       input.id,
       scope === 'license' ? 'shared' : 'counting',
     );
     const bans = bansOf(input.ban, license);
-    for (const { banType, value } of bans) touched.ban(license.applicationId, banType, value);
+    for (const { banType, value } of bans) invalidations.ban(license.applicationId, banType, value);
     if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
       await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });
     }

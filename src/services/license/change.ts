@@ -25,8 +25,8 @@ export async function changeLicense(
   id: string,
   decide: (license: LockedLicense) => LicenseChange,
 ): Promise<LicenseView> {
-  const row = await developerTransaction(ctx, developerId, async (transaction, touched) => {
-    const license = await lockOwnLicense(transaction, touched, developerId, id);
+  const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+    const license = await lockOwnLicense(transaction, invalidations, developerId, id);
     const { data, event, metadata } = decide(license);
     await recordSecurityEvent(ctx, transaction, {
       developerId,

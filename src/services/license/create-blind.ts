@@ -83,8 +83,8 @@ export async function createBlindLicenses({
       const inserted = await insert(licenses);
       if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
     },
-    record: async (transaction, touched) => {
-      touched.minted(
+    record: async (transaction, invalidations) => {
+      invalidations.minted(
         input.applicationId,
         licenses.map(({ keyHash }) => keyHash),
       );

@@ -55,8 +55,8 @@ export async function createLicenses({
       mask,
       keys: await mintLicenses({ ...input, ids, mask, note: input.note ?? null }, insert),
     }),
-    record: async (transaction, touched, { keys }) => {
-      touched.minted(
+    record: async (transaction, invalidations, { keys }) => {
+      invalidations.minted(
         input.applicationId,
         keys.map(({ keyHash }) => keyHash),
       );

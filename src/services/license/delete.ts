@@ -18,9 +18,9 @@ export async function deleteLicense({
   input: { id: string };
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
-  await developerTransaction(ctx, developerId, async (transaction, touched) => {
+  await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await lockUsersOf(transaction, developerId, input.id);
-    const license = await lockOwnLicense(transaction, touched, developerId, input.id);
+    const license = await lockOwnLicense(transaction, invalidations, developerId, input.id);
     const deleted = await transaction.license.delete({
       where: { id: license.id },
       select: { keyPrefix: true },

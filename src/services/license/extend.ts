@@ -32,7 +32,7 @@ export async function extendLicenses({
   return developerTransaction(
     ctx,
     developerId,
-    async (transaction, touched) => {
+    async (transaction, invalidations) => {
       if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
       // Locked in order of id, as the security log's writer does, which notes last addresses.
       const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
@@ -52,7 +52,7 @@ export async function extendLicenses({
         SELECT late.latest, (SELECT count(*) FROM extended)::int AS extended FROM late`;
       const { latest = null, extended: count = 0 } = outcome ?? {};
       if (latest !== null) throw tooLate(latest);
-      if (count > 0) touched.licensesOf(applicationId);
+      if (count > 0) invalidations.licensesOf(applicationId);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId,

@@ -1,7 +1,7 @@
 import { sha256 } from '../../crypto/hash.ts';
 import { Prisma } from '../../db/client.ts';
 import { isNotUnderWay } from '../../db/mint-under-way.ts';
-import type { Touched } from '../transaction.ts';
+import type { Invalidations } from '../transaction.ts';
 import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
@@ -34,14 +34,14 @@ export async function holdLicense(
 /** Writes what the verdict does to the license, and answers the license as it is then. */
 export async function applyToHeld(
   transaction: Prisma.TransactionClient,
-  touched: Touched,
+  invalidations: Invalidations,
   license: HeldLicense,
   effects: LicenseEffects,
   now: Date,
 ): Promise<HeldLicense> {
   const { activate, bindHwid } = effects;
   if (activate === null && bindHwid === null) return license;
-  touched.license(license.keyHash);
+  invalidations.license(license.keyHash);
   await transaction.license.update({
     where: { id: license.id },
     data: {

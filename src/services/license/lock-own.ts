@@ -1,7 +1,7 @@
 import { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { licenseNotFound } from '../errors.ts';
-import type { Touched } from '../transaction.ts';
+import type { Invalidations } from '../transaction.ts';
 
 /** What a change to a license looks at before it is made. */
 export interface LockedLicense {
@@ -14,7 +14,7 @@ export interface LockedLicense {
 }
 
 /**
- * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as touched.
+ * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as invalidations.
  * Another developer's is answered as one that does not exist.
  * @param application how its application is held: `counting` against others who count what it has, else against its
  *   deletion alone
@@ -22,7 +22,7 @@ export interface LockedLicense {
  */
 export async function lockOwnLicense(
   transaction: Prisma.TransactionClient,
-  touched: Touched,
+  invalidations: Invalidations,
   developerId: string,
   id: string,
   application: 'shared' | 'counting' = 'shared',
@@ -44,6 +44,6 @@ export async function lockOwnLicense(
         FOR NO KEY UPDATE OF licenses`
     : [];
   if (license === undefined) throw licenseNotFound();
-  touched.license(license.keyHash);
+  invalidations.license(license.keyHash);
   return license;
 }

@@ -3,13 +3,13 @@ import type { Logger } from '../../lib/log.ts';
 import type { CacheChange } from '../coherence/cache-change.ts';
 import type { DatabaseWatch } from '../coherence/database-watch.ts';
 import { createFollowers, type Followers } from './followers.ts';
-import { createHorizon, type Horizon } from './horizon.ts';
 import { createSecurityLogNews, type SecurityLogNews } from './news.ts';
+import { createWatermark, type Watermark } from './watermark.ts';
 
 /** What followers of the security log live on. */
 export interface SecurityLogFeed {
   readonly followers: Followers;
-  readonly horizon: Horizon;
+  readonly watermark: Watermark;
   readonly news: Pick<SecurityLogNews, 'tell' | 'doubt'>;
   /** Whether other instances may write to the same log. */
   readonly shared: boolean;
@@ -38,9 +38,9 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
     store,
     log,
     listener: { applications: followers.wakeApplications, developers: followers.doubtDevelopers },
-    holds: () => horizon.holds(),
+    holds: () => watermark.holds(),
   });
-  const horizon = createHorizon({
+  const watermark = createWatermark({
     shared,
     oldestWaiting,
     heldElsewhere: () => news.heldElsewhere(),
@@ -51,7 +51,7 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
   });
   return {
     followers,
-    horizon,
+    watermark,
     news,
     shared,
     pollMilliseconds,

@@ -7,11 +7,11 @@ import type { ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
 import { isUnavailable } from '../unavailable.ts';
 import type { Follower } from './followers.ts';
-import { settleMilliseconds } from './horizon.ts';
 import type { SecurityLogView } from './list.ts';
 import { securityLogFilter } from './lists.ts';
 import { requireMayFollow } from './may-follow.ts';
-import { type Position, readAfter, type Stretch } from './read-after.ts';
+import { type Position, type Range, readAfter } from './read-after.ts';
+import { settleMilliseconds } from './watermark.ts';
 
 /** Which entries to follow. */
 export const followSecurityLogInput = securityLogFilter
@@ -46,7 +46,7 @@ function resumeAfter(after: string): Position {
 
 /**
  * Follows an application's security log: every entry, in order of its id, each once, until whoever asked goes away.
- * Whoever comes back with the id of the last entry seen as `after` gets exactly the rest, as far as horizon.ts
+ * Whoever comes back with the id of the last entry seen as `after` gets exactly the rest, as far as watermark.ts
  * promises. Entries are read as they are asked for: one who does not read holds a hundred of them and no more.
  *
  * It ends with StreamInterrupted when the service stops or cannot tell whether the session goes on, and with
@@ -99,7 +99,7 @@ async function* readEntries(
   start: Position & { readonly beginning: IdsBeginning },
   hasLeft: () => boolean,
 ): AsyncGenerator<SecurityLogView, undefined> {
-  const { horizon, shared, pollMilliseconds } = ctx.env.securityLogFeed;
+  const { watermark, shared, pollMilliseconds } = ctx.env.securityLogFeed;
   const { applicationId, actor } = follower;
   const unsettled = shared ? settleMilliseconds + 50 : unsettledMilliseconds;
   let position: Position = start;
@@ -114,26 +114,26 @@ async function* readEntries(
     if (position.id > from) position = { id: from, included: true };
   }
 
-  const read = async (): Promise<Stretch & { horizon: string }> => {
+  const read = async (): Promise<Range & { watermark: string }> => {
     follower.clearDoubt();
     await requireMayFollow(ctx, actor, applicationId);
-    const upTo = horizon.of(applicationId);
+    const upTo = watermark.of(applicationId);
     followBeginning();
-    return { ...(await readAfter(ctx, { applicationId, filter }, position, upTo)), horizon: upTo };
+    return { ...(await readAfter(ctx, { applicationId, filter }, position, upTo)), watermark: upTo };
   };
 
   try {
     while (follower.ending === undefined) {
-      const stretch = await read().catch((error: unknown) => {
+      const range = await read().catch((error: unknown) => {
         if (!isUnavailable(error)) throw error;
         return null;
       });
-      if (stretch === null) {
+      if (range === null) {
         await follower.pause(pollMilliseconds);
         continue;
       }
       let interrupted = false;
-      for (const entry of stretch.rows) {
+      for (const entry of range.rows) {
         // The reader may have taken the one before it long ago.
         interrupted = follower.ending !== undefined || follower.isDoubted;
         if (interrupted) break;
@@ -141,10 +141,10 @@ async function* readEntries(
         position = { id: entry.id, included: false };
       }
       if (interrupted) continue;
-      position = stretch.next;
-      if (!stretch.complete) continue;
-      if (stretch.horizon < follower.newsId) await follower.pause(unsettled);
-      else await follower.newsBeyond(stretch.horizon, pollMilliseconds);
+      position = range.next;
+      if (!range.complete) continue;
+      if (range.watermark < follower.newsId) await follower.pause(unsettled);
+      else await follower.newsBeyond(range.watermark, pollMilliseconds);
     }
     if (!hasLeft()) throw follower.ending.error ?? new StreamInterrupted();
   } finally {

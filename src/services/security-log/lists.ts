@@ -8,7 +8,7 @@ import { all, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText } from '../search.ts';
 import { securityEvents } from './events.ts';
-import { stretchesWithText } from './stretches.ts';
+import { rangesWithText } from './ranges.ts';
 
 export const securityLogTable = {
   name: 'security_log',
@@ -61,7 +61,7 @@ const log = {
 export const logOfApplications = listSource<SecurityLogFilter>({
   ...log,
   parentColumn: 'application_id',
-  stretches: ({ q, licenseId }) => (licenseId === undefined ? stretchesWithText(q) : null),
+  ranges: ({ q, licenseId }) => (licenseId === undefined ? rangesWithText(q) : null),
 });
 
 /**

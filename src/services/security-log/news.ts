@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EphemeralStore } from '../../ephemeral/store.ts';
 import { newId, timeOfId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Hold } from './horizon.ts';
+import type { Hold } from './watermark.ts';
 
 /** What instances tell each other of their logs. */
 const message = z.object({

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isTransactionVictim } from '../../db/errors.ts';
 import type { SecurityLogFeed } from './feed.ts';
-import type { OpenTransaction } from './horizon.ts';
+import type { OpenTransaction } from './watermark.ts';
 
 /** A commit whose acknowledgement is lost may take effect a moment later; its entries count as unsettled for so long. */
 const doubtfulMilliseconds = 5_000;
@@ -29,7 +29,7 @@ export async function settleEntries<Result>(
   feed: SecurityLogFeed,
   run: (track: Track<Result>) => Promise<Result>,
 ): Promise<Result> {
-  const entries = feed.horizon.open();
+  const entries = feed.watermark.open();
   let worked = false;
   const settle = () => feed.news.tell(entries.settle());
   try {

@@ -13,12 +13,12 @@ export interface Position {
   readonly included: boolean;
 }
 
-/** A stretch of a log, oldest first. */
-export interface Stretch {
+/** A range of a log, oldest first. */
+export interface Range {
   readonly rows: readonly SecurityLogView[];
   /** Where to go on. */
   readonly next: Position;
-  /** Whether all below the horizon has been read. */
+  /** Whether all below the watermark has been read. */
   readonly complete: boolean;
 }
 
@@ -30,7 +30,7 @@ const mostScanned = 2_000;
 const week = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Reads on in an application's log, up to the horizon. A keyset on the index of application and id: what it costs does
+ * Reads on in an application's log, up to the watermark. A keyset on the index of application and id: what it costs does
  * not grow with the log, nor with what a filter leaves out.
  *
  * Only that index serves a comparison of both columns. Given a range of ids alone, PostgreSQL takes the newest entries,
@@ -40,15 +40,15 @@ export async function readAfter(
   ctx: ServiceContext,
   { applicationId, filter }: { applicationId: string; filter: SecurityLogFilter },
   position: Position,
-  horizon: string,
-): Promise<Stretch> {
+  watermark: string,
+): Promise<Range> {
   const above = Prisma.raw(position.included ? '>=' : '>');
   // Spares the older partitions, and is far enough away to be no range of a few.
   const weekBefore = lowestId(Math.max(0, timeOfId(position.id) - week));
   const range = Prisma.sql`application_id = ${applicationId}::uuid
-    AND security_log.id >= ${weekBefore}::uuid AND security_log.id < ${horizon}::uuid
+    AND security_log.id >= ${weekBefore}::uuid AND security_log.id < ${watermark}::uuid
     AND (application_id, security_log.id) ${above} (${applicationId}::uuid, ${position.id}::uuid)
-    AND (application_id, security_log.id) < (${applicationId}::uuid, ${horizon}::uuid)`;
+    AND (application_id, security_log.id) < (${applicationId}::uuid, ${watermark}::uuid)`;
   const lastScanned = Object.keys(filter).length === 0 ? null : await findLastScanned(ctx, range);
   const rows = await run<SecurityLogView>(
     ctx,
@@ -63,12 +63,12 @@ export async function readAfter(
   if (last !== undefined && rows.length === mostRows)
     return { rows, next: { id: last.id, included: false }, complete: false };
   if (lastScanned !== null) return { rows, next: { id: lastScanned, included: false }, complete: false };
-  // Nothing below the horizon is left or to come. A reader that named an id slightly ahead waits for it.
-  const next = horizon > position.id ? { id: horizon, included: true } : position;
+  // Nothing below the watermark is left or to come. A reader that named an id slightly ahead waits for it.
+  const next = watermark > position.id ? { id: watermark, included: true } : position;
   return { rows, next, complete: true };
 }
 
-/** Where a filtered statement has to stop looking; null when there is not so much below the horizon. */
+/** Where a filtered statement has to stop looking; null when there is not so much below the watermark. */
 async function findLastScanned(ctx: ServiceContext, range: Prisma.Sql): Promise<string | null> {
   const [last] = await run<{ id: string }>(
     ctx,

@@ -27,7 +27,7 @@ export async function checkTarget(path: string, force: boolean): Promise<void> {
   }
 }
 
-export interface WholeFile {
+export interface AtomicFile {
   readonly path: string;
   /** Whether a file that is there may be replaced, one that came to be meanwhile too. */
   readonly force: boolean;
@@ -41,8 +41,8 @@ export interface WholeFile {
  * @param write ends the stream when it is done
  * @throws {CommandError} when a file came to be there meanwhile, and is not to be replaced
  */
-export async function writeWhole(
-  { path, force, warn }: WholeFile,
+export async function writeAtomically(
+  { path, force, warn }: AtomicFile,
   write: (stream: Writable) => Promise<void>,
 ): Promise<void> {
   const draft = `${path}.partial-${randomBytes(4).toString('hex')}`;

@@ -8,7 +8,7 @@ import { atLeisure } from './in-transaction.ts';
  * after. Several instances may do so at once: one works. A count that comes to nothing is taken out.
  * @returns how many changes were folded
  */
-export async function foldLicenseCounts(pool: pg.Pool): Promise<number> {
+export async function mergeLicenseCountDeltas(pool: pg.Pool): Promise<number> {
   const { rows } = await atLeisure<{ folded: number }>(pool, fold);
   return rows[0]?.folded ?? 0;
 }

@@ -22,7 +22,7 @@ export interface Ids {
 }
 
 /** A developer with something of every kind, and the licenses in every status. Each text of theirs holds the mark. */
-export interface Furnished extends GraphqlWorld {
+export interface FullAccount extends GraphqlWorld {
   readonly mark: string;
   readonly application: SeededApplication;
   readonly licenses: Readonly<Record<'unused' | 'active' | 'expired' | 'banned', SeededLicense>>;
@@ -36,7 +36,7 @@ export interface Furnished extends GraphqlWorld {
 
 const userPassword = (mark: string) => `a user's password ${mark}`;
 
-export async function furnish(server: TestServer): Promise<Furnished> {
+export async function createFullAccount(server: TestServer): Promise<FullAccount> {
   const mark = randomBytes(6).toString('hex');
   const world = await createGraphqlWorld(server);
   const { client } = world;
@@ -146,7 +146,7 @@ async function storedSecrets(
 }
 
 /** The names of the secrets that a text holds, in any spelling. */
-export function secretsIn(text: string, secrets: Furnished['secrets']): string[] {
+export function secretsIn(text: string, secrets: FullAccount['secrets']): string[] {
   return Object.entries(secrets).flatMap(([name, secret]) =>
     spellings(secret).some((spelling) => text.includes(spelling)) ? [name] : [],
   );
@@ -195,7 +195,7 @@ export function rowsOf(
 }
 
 /** Every text of at least five characters that the database keeps of a developer. */
-export async function textsOf(server: TestServer, { developer }: Furnished): Promise<Set<string>> {
+export async function textsOf(server: TestServer, { developer }: FullAccount): Promise<Set<string>> {
   const own = rowsOf(await databaseState(server), [developer.id]);
   const texts = new Set<string>();
   const collect = (value: unknown): void => {

@@ -17,7 +17,7 @@ export type Run = (sql: string) => Promise<pg.QueryResult>;
  * @param pool over which the server is asked
  * @throws {Error} when a statement was broken off, or was not in time: either way the connection is to be closed
  */
-export async function untilStopped<Result>(
+export async function cancelOnAbort<Result>(
   pool: pg.Pool,
   client: pg.ClientBase,
   stop: AbortSignal,

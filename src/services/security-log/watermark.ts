@@ -28,17 +28,17 @@ export interface OpenTransaction {
  * Tells how far a follower may read.
  *
  * An id is made when something happens, and its row becomes visible later: when the writer's batch is stored, or when
- * the transaction commits. Below the horizon nothing becomes visible any more, so that a follower who reads up to it
+ * the transaction commits. Below the watermark nothing becomes visible any more, so that a follower who reads up to it
  * and goes on from there misses nothing and meets nothing twice.
  *
  * - Of this instance that is exact: an id is noted in the same tick in which it is made, and settled once its row is
- *   visible or never will be. The horizon has to be asked for before the statement that reads takes its snapshot.
+ *   visible or never will be. The watermark has to be asked for before the statement that reads takes its snapshot.
  * - Of other instances it holds as long as their clocks are within half a second of this one and Redis is there: what
  *   they write within a second is waited for, and what takes them longer they announce (`heldElsewhere`). What comes
  *   later still, such as the entries of an instance that was cut off from the database and from Redis, is in the list
  *   and not in a live stream that has passed it.
  */
-export interface Horizon {
+export interface Watermark {
   /** The id that this application's followers may read up to, itself excluded. */
   of(applicationId: string): string;
   open(): OpenTransaction;
@@ -46,7 +46,7 @@ export interface Horizon {
   holds(): readonly Hold[];
 }
 
-export interface HorizonOptions {
+export interface WatermarkOptions {
   /** Whether other instances write to the same log. */
   readonly shared: boolean;
   /** The oldest entry that waits to be written behind, or is being written; null when there is none. */
@@ -55,7 +55,7 @@ export interface HorizonOptions {
   readonly heldElsewhere: () => Iterable<Hold>;
 }
 
-export function createHorizon({ shared, oldestWaiting, heldElsewhere }: HorizonOptions): Horizon {
+export function createWatermark({ shared, oldestWaiting, heldElsewhere }: WatermarkOptions): Watermark {
   const transactions = new Set<Map<string, string>>();
 
   function holds(): Hold[] {
@@ -71,16 +71,16 @@ export function createHorizon({ shared, oldestWaiting, heldElsewhere }: HorizonO
       // Above every id that this process has made since ids last restarted, and below every id that it will make, even if
       // its clock stepped back a little. Ids from before a large step back are not waited for.
       const now = newId();
-      let horizon = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
+      let watermark = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
       const lower = (all: Iterable<Hold>) => {
         for (const hold of all) {
           const concerned = hold.applicationId === null || hold.applicationId === applicationId;
-          if (concerned && hold.id < horizon) horizon = hold.id;
+          if (concerned && hold.id < watermark) watermark = hold.id;
         }
       };
       lower(holds());
       if (shared) lower(heldElsewhere());
-      return horizon;
+      return watermark;
     },
     open() {
       const entries = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
 
 /** How much an operation selects, as its text says it: every directive is taken to let its field in. */
-export interface SelectionExtent {
+export interface SelectionMetrics {
   readonly aliases: number;
   readonly rootFields: number;
   readonly depth: number;
@@ -9,13 +9,13 @@ export interface SelectionExtent {
 
 const introspection = new Set(['__schema', '__type']);
 
-const nothing: SelectionExtent = { aliases: 0, rootFields: 0, depth: 0 };
+const nothing: SelectionMetrics = { aliases: 0, rootFields: 0, depth: 0 };
 
 /**
  * Measures each operation of a document, with its fragments as often as they are spread. It need not be valid: a
  * spread that closes a circle, or that names nothing, counts as nothing, as validation refuses it after this.
  */
-export function measureSelections({ definitions }: DocumentNode): SelectionExtent[] {
+export function measureSelections({ definitions }: DocumentNode): SelectionMetrics[] {
   const fragments = new Map(
     definitions.flatMap((definition) =>
       definition.kind === Kind.FRAGMENT_DEFINITION
@@ -24,9 +24,9 @@ export function measureSelections({ definitions }: DocumentNode): SelectionExten
     ),
   );
   // Each set is measured once, as fragments that spread each other twice make exponentially many of them.
-  const measured = new Map<SelectionSetNode, SelectionExtent>();
+  const measured = new Map<SelectionSetNode, SelectionMetrics>();
 
-  const measure = (selectionSet: SelectionSetNode | undefined): SelectionExtent => {
+  const measure = (selectionSet: SelectionSetNode | undefined): SelectionMetrics => {
     if (selectionSet === undefined) return nothing;
     const known = measured.get(selectionSet);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export function measureSelections({ definitions }: DocumentNode): SelectionExten
     return total;
   };
 
-  const measureSelection = (selection: SelectionNode): SelectionExtent => {
+  const measureSelection = (selection: SelectionNode): SelectionMetrics => {
     if (selection.kind === Kind.FRAGMENT_SPREAD) return measure(fragments.get(selection.name.value));
     const inner = measure(selection.selectionSet);
     if (selection.kind === Kind.INLINE_FRAGMENT) return inner;
@@ -51,7 +51,7 @@ export function measureSelections({ definitions }: DocumentNode): SelectionExten
   );
 }
 
-const add = (left: SelectionExtent, right: SelectionExtent): SelectionExtent => ({
+const add = (left: SelectionMetrics, right: SelectionMetrics): SelectionMetrics => ({
   aliases: left.aliases + right.aliases,
   rootFields: left.rootFields + right.rootFields,
   depth: Math.max(left.depth, right.depth),

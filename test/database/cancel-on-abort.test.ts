@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { cancelOnAbort } from '../../src/db/cancel-on-abort.ts';
 import type { Database } from '../../src/db/database.ts';
-import { untilStopped } from '../../src/db/until-stopped.ts';
 import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
 
 async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
@@ -13,7 +13,7 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
 async function stopWithin({ pool }: Pick<Database, 'pool'>, sql: string): Promise<unknown> {
   const client = await pool.connect();
   const stop = new AbortController();
-  const working = untilStopped(pool, client, stop.signal, (run) => run(sql));
+  const working = cancelOnAbort(pool, client, stop.signal, (run) => run(sql));
   stop.abort();
   try {
     return await working;
@@ -36,7 +36,7 @@ test.each(databaseKinds)('what is done in time is done, on %s', async (kind) => 
   const client = await pool.connect();
   const never = new AbortController().signal;
   try {
-    const { rows } = await untilStopped(pool, client, never, (run) => run('SELECT 1 AS one'));
+    const { rows } = await cancelOnAbort(pool, client, never, (run) => run('SELECT 1 AS one'));
     expect(rows).toEqual([{ one: 1 }]);
   } finally {
     client.release();

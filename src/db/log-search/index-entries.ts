@@ -3,13 +3,13 @@ import { blockEntries, newestNotes } from './backlog.ts';
 import { inTurn } from './turn.ts';
 
 /**
- * Gathers a batch of an application's newest entries that wait for it, in one transaction. Several instances may do so
+ * Indexes a batch of an application's newest entries that wait for it, in one transaction. Several instances may do so
  * at once: one works.
- * @param batch how many entries to gather, or a few more
+ * @param batch how many entries to index, or a few more
  * @returns whether there were some
  */
-export async function gather(pool: pg.Pool, applicationId: string, batch: number): Promise<boolean> {
-  const gathered = await inTurn(pool, async (client) => {
+export async function indexEntries(pool: pg.Pool, applicationId: string, batch: number): Promise<boolean> {
+  const indexed = await inTurn(pool, async (client) => {
     // Not of one that is being deleted: what it has goes with it, and nothing may come after.
     const application = await client.query(
       'SELECT FROM applications WHERE id = $1 FOR KEY SHARE SKIP LOCKED',
@@ -20,10 +20,10 @@ export async function gather(pool: pg.Pool, applicationId: string, batch: number
     if (notes.length === 0) return false;
     // PostgreSQL cannot know how few entries it is to read, and would compile the statement for millions.
     await client.query('SET LOCAL jit = off');
-    await client.query(gatherNotes, [applicationId, notes]);
+    await client.query(indexNotes, [applicationId, notes]);
     return true;
   });
-  return gathered ?? false;
+  return indexed ?? false;
 }
 
 /** Two entries that lie further apart, in minutes, are not of one block: who finds one is not to read what is between. */
@@ -33,17 +33,17 @@ const minutesOfWeek = 7 * 24 * 60;
 
 // One snapshot for the notes that go and the entries that are read. A value that is not known, or was last seen in an
 // earlier week, is written, so that its id comes back whoever wrote it first; in order, so that two never deadlock.
-const gatherNotes = `
+const indexNotes = `
   WITH note AS (
     DELETE FROM log_search_backlog WHERE id = ANY($2::bigint[]) RETURNING from_id, to_id
-  ), stretch AS (
+  ), span AS (
     SELECT lower(range) AS from_id, upper(range) AS to_id
     FROM unnest((SELECT range_agg(id_range(from_id, to_id, '[]')) FROM note)) AS range
   ), entry AS (
     SELECT entry.*, minute_of_id(entry.id) AS minute
-    FROM stretch CROSS JOIN LATERAL (
+    FROM span CROSS JOIN LATERAL (
       SELECT id, event, code, ip, country, hwid FROM security_log
-      WHERE application_id = ANY(ARRAY[$1::uuid]) AND id BETWEEN stretch.from_id AND stretch.to_id
+      WHERE application_id = ANY(ARRAY[$1::uuid]) AND id BETWEEN span.from_id AND span.to_id
       ORDER BY application_id, id OFFSET 0
     ) AS entry
   ), apart AS (

@@ -6,7 +6,7 @@ import { WorkerStartError } from './start-failure.ts';
 import { startWorker, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 /** So many workers, each in a place with a number: another takes the place of one that ends. */
-export interface Crew {
+export interface WorkerPool {
   /** Gives a connection to a worker, or keeps it until one is ready. */
   hand(connection: Socket): void;
   /**
@@ -33,7 +33,10 @@ interface Place {
  * @returns the crew, and when all of it is ready for the first time; until then a worker that ends is none to start
  *   again but a failure of the start
  */
-export function startCrew(size: number, log: Logger): { readonly crew: Crew; readonly ready: Promise<void> } {
+export function startWorkerPool(
+  size: number,
+  log: Logger,
+): { readonly crew: WorkerPool; readonly ready: Promise<void> } {
   const places = Array.from(
     { length: size },
     (_, index): Place => ({ number: index + 1, serial: 0, worker: null, timesLost: 0, restart: undefined }),
@@ -111,7 +114,7 @@ export function startCrew(size: number, log: Logger): { readonly crew: Crew; rea
   }
 
   for (const place of places) fill(place);
-  const crew: Crew = {
+  const crew: WorkerPool = {
     hand,
     stop: async () => {
       phase = 'stopping';

@@ -9,7 +9,7 @@ const openFields: ReadonlySet<string> = new Set(['register', 'login', 'logout'])
  * Lets developers alone through to the schema's root fields, before their input is looked at: as in REST, nobody
  * learns what would be valid. The verbs ask for a developer as well.
  */
-export function closeToNobody(schema: GraphQLSchema): GraphQLSchema {
+export function requireAuth(schema: GraphQLSchema): GraphQLSchema {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const fields: GraphQLField<unknown, GraphqlContext>[] = roots.flatMap((type) =>
     Object.values(type?.getFields() ?? {}),

@@ -6,11 +6,11 @@ import { holdsTextByIndex } from '../search.ts';
 const mostValues = 1_000;
 
 /**
- * Where the entries of an application lie that hold a text: stretches from one id to another, both included, apart from
+ * Where the entries of an application lie that hold a text: ranges from one id to another, both included, apart from
  * each other, as a SELECT of `from_id` and `to_id`; `parent.id` is the application's in the statement around. Null for a
- * text that no index of trigrams finds. Some stretches may have no such entry (src/db/log-search).
+ * text that no index of trigrams finds. Some ranges may have no such entry (src/db/log-search).
  */
-export function stretchesWithText(text: string | undefined): Prisma.Sql | null {
+export function rangesWithText(text: string | undefined): Prisma.Sql | null {
   const isFound = holdsTextByIndex(searchedText.log_search_values, text);
   if (isFound === null) return null;
   // A value belongs to one application, and so do the blocks that have it. Were the application named, PostgreSQL could

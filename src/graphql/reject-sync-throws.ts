@@ -8,7 +8,7 @@ type Resolver = GraphQLFieldResolver<unknown, GraphqlContext>;
  * leaves the list at once, and the promises of the rows before it; and one of those that is rejected when nobody waits
  * for it ends the process. A query could do that on purpose, by an argument that is refused.
  */
-export function failLate(schema: GraphQLSchema): GraphQLSchema {
+export function rejectSyncThrows(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {

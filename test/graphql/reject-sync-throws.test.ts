@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../setup/server.ts';
-import { furnish } from './furnished.ts';
+import { createFullAccount } from './full-account.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ test('a row that fails at once, after one that fails late, leaves no rejection t
   const noteUnhandled = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', noteUnhandled);
   try {
-    const { client, graphql, ids, licenses, mark } = await furnish(server);
+    const { client, graphql, ids, licenses, mark } = await createFullAccount(server);
     // The newest user has a license, which is read late; the one before has none.
     const answer = await client.post(`/api/v1/apps/${ids.application}/users`, {
       username: `newest.${mark}`,

@@ -1,6 +1,6 @@
 import { flushed, type Logger } from '../lib/log.ts';
 
-export interface EndingOptions {
+export interface GracefulShutdownOptions {
   /** Ends in order what this process serves. */
   readonly close: () => Promise<void>;
   readonly log: Logger;
@@ -12,7 +12,7 @@ export interface EndingOptions {
 export type End = (reason: string, exitCode?: number) => void;
 
 /** @returns begins the end, once however often it is called */
-export function createEnding({ close, log, shutdownSeconds }: EndingOptions): End {
+export function createGracefulShutdown({ close, log, shutdownSeconds }: GracefulShutdownOptions): End {
   let begun = false;
   return (reason, exitCode = 0) => {
     if (begun) return;

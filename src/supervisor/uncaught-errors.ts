@@ -10,7 +10,7 @@ import { countUnhandledRejection } from '../telemetry/process-metrics.ts';
  * be alerted on (`latchkey_unhandled_rejections_total`).
  * @param end ends the process with 1; it is asked once
  */
-export function hearLastResort(log: Logger, end: () => void): void {
+export function handleUncaughtErrors(log: Logger, end: () => void): void {
   let ending = false;
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'An exception that nothing caught: this process ends');

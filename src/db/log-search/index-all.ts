@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database.ts';
-import { fewestEntries, logsToGather } from './backlog.ts';
-import { gather } from './gather.ts';
+import { fewestEntries, logsToIndex } from './backlog.ts';
+import { indexEntries } from './index-entries.ts';
 
 /** Entries of one transaction, and how long to leave the database to others after it, by how long it took. */
 const pace = {
@@ -11,20 +11,20 @@ const pace = {
 } as const;
 
 /**
- * Gathers what waits, unless it is too little for now. Call it every few seconds, and not before it is done.
- * @returns whether something was gathered
+ * Indexes what waits, unless it is too little for now. Call it every few seconds, and not before it is done.
+ * @returns whether something was indexed
  */
-export async function gatherAll({ kind, pool }: Database, signal: AbortSignal): Promise<boolean> {
+export async function indexAll({ kind, pool }: Database, signal: AbortSignal): Promise<boolean> {
   const { batch, rest } = kind === 'server' ? pace.server : pace.embedded;
-  let hasGathered = false;
-  if (signal.aborted) return hasGathered;
-  for (const applicationId of await logsToGather(pool)) {
+  let hasIndexed = false;
+  if (signal.aborted) return hasIndexed;
+  for (const applicationId of await logsToIndex(pool)) {
     for (let left = true; left && !signal.aborted; ) {
       const start = performance.now();
-      left = await gather(pool, applicationId, batch);
-      hasGathered ||= left;
+      left = await indexEntries(pool, applicationId, batch);
+      hasIndexed ||= left;
       await sleep(rest * (performance.now() - start), undefined, { signal }).catch(() => undefined);
     }
   }
-  return hasGathered;
+  return hasIndexed;
 }

@@ -19,7 +19,7 @@ const holdsRows: ReadonlySet<Transport> = new Set<Transport>(['rest', 'graphql']
 /** Notes what every handler reads of a request, and has it followed to its end. */
 export type BeginRequest = (c: RestContext, transport: Transport, route: string) => void;
 
-export function createBeginRequest({ env, originOf, observe }: BeginOptions): BeginRequest {
+export function createRequestContext({ env, originOf, observe }: BeginOptions): BeginRequest {
   return (c, transport, route) => {
     const client = originOf(c);
     const notes: RequestNotes = {
