@@ -1,0 +1,134 @@
+import { hash, type KeyObject, randomBytes } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { verify } from '@node-rs/argon2';
+import { ed25519PrivateKey } from '../../../src/crypto/ed25519-private-key.ts';
+import { clientPaths } from '../../../src/protocol/constants.ts';
+import { numberedLicense } from '../numbered.ts';
+import type { BareMaterial } from './material.ts';
+import { type Envelope, open, seal } from './sealed.ts';
+import { type BareSessions, handshake } from './sessions.ts';
+
+/**
+ * The irreducible work of the client protocol and nothing else: node:http, JSON, AES-256-GCM, Ed25519, a look-up. It
+ * checks nothing, limits nothing and writes nothing, so it is a measure and no server for anybody.
+ *
+ * Functions here are written flat: a loader that keeps names would make every nested one cost.
+ */
+export function createBareServer(material: BareMaterial): Server {
+  const state: State = {
+    material,
+    privateKey: ed25519PrivateKey(Buffer.from(material.seedB64, 'base64')),
+    licenses: licensesOf(material),
+    sessions: new Map(),
+  };
+  return createServer((request, response) => {
+    let body: Buffer | undefined;
+    request.on('data', (chunk: Buffer) => {
+      body = body === undefined ? chunk : Buffer.concat([body, chunk]);
+    });
+    request.on('end', () => {
+      const answered = answer(request.url, String(body), state);
+      if (typeof answered === 'string') send(response, answered);
+      else answered.then((text) => send(response, text));
+    });
+  });
+}
+
+function licensesOf({
+  licenseKeys,
+  numberedLicenses,
+  answer,
+}: BareMaterial): Map<string, BareMaterial['answer']> {
+  const licenses = new Map(licenseKeys.map((key) => [hash('sha256', key), answer]));
+  for (let number = 0; number < numberedLicenses; number += 1) {
+    licenses.set(hash('sha256', numberedLicense(number).licenseKey), answer);
+  }
+  return licenses;
+}
+
+function send(response: ServerResponse, text: string): void {
+  response.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+interface State {
+  readonly material: BareMaterial;
+  readonly privateKey: KeyObject;
+  /** By the SHA-256 of their keys, in hexadecimal. */
+  readonly licenses: ReadonlyMap<string, BareMaterial['answer']>;
+  readonly sessions: BareSessions;
+}
+
+function answer(path: string | undefined, body: string, state: State): string | Promise<string> {
+  switch (path) {
+    case clientPaths.validate:
+      return validate(JSON.parse(body), state);
+    case clientPaths.login:
+      return login(JSON.parse(body), state);
+    case clientPaths.sessionInit:
+      return handshake(body, state.sessions, state.privateKey, state.material);
+    default:
+      throw new Error(`The bare program has no ${path}`);
+  }
+}
+
+function validate(envelope: Envelope, state: State): string {
+  const { sessionId } = envelope;
+  const key = keyOf(sessionId, state.sessions);
+  const request = JSON.parse(open(envelope, key));
+  const license = state.licenses.get(hash('sha256', request.licenseKey));
+  if (license === undefined)
+    throw new Error('The bare program was asked about a license that it does not have');
+  const inner = {
+    code: 'OK',
+    expiresAt: license.expiresAt,
+    message: license.message,
+    nonce: request.nonce,
+    sessionId,
+    status: license.status,
+    subscriptionTier: license.subscriptionTier,
+    success: true,
+    timestamp: Math.floor(Date.now() / 1000),
+    v: 1,
+  };
+  return seal(inner, sessionId, key, state.privateKey);
+}
+
+/** As an end user logs in, without a database: everybody has the one password. */
+async function login(envelope: Envelope, { material, privateKey, sessions }: State): Promise<string> {
+  const { sessionId } = envelope;
+  const key = keyOf(sessionId, sessions);
+  const request = JSON.parse(open(envelope, key));
+  if (!(await verify(material.passwordHash, request.password))) throw new Error('Wrong password');
+  const { expiresAt, message, status, subscriptionTier } = material.answer;
+  const { appId } = material;
+  const inner = {
+    code: 'OK',
+    expiresAt,
+    license: { expiresAt, id: appId, status, subscriptionTier },
+    message,
+    nonce: request.nonce,
+    session: { hwid: request.hwid, ip: '127.0.0.1' },
+    sessionId,
+    sessionToken: randomBytes(32).toString('base64url'),
+    success: true,
+    timestamp: Math.floor(Date.now() / 1000),
+    user: {
+      applicationId: appId,
+      email: `${request.username}@example.com`,
+      id: appId,
+      username: request.username,
+    },
+    v: 1,
+  };
+  return seal(inner, sessionId, key, privateKey);
+}
+
+function keyOf(sessionId: string, sessions: BareSessions): Buffer {
+  const key = sessions.get(sessionId);
+  if (key === undefined) throw new Error('The bare program has no such session');
+  return key;
+}

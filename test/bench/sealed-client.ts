@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { sealAesGcm } from '../../src/crypto/aead.ts';
+import type { JsonObject } from '../../src/protocol/canonical-json.ts';
+import { formatEnvelope } from '../../src/protocol/envelope.ts';
+import { openSession, type Session } from '../../src/sdk/handshake.ts';
+import { createPostJson } from '../../src/sdk/http.ts';
+import { type ClientOptions, parseOptions, type Settings } from '../../src/sdk/options.ts';
+import { openSealedAnswer } from '../../src/sdk/sealed-answer.ts';
+
+/** Client software of many devices: it has several sessions, and seals requests as fast as it can. */
+export interface SealedClient {
+  /** Opens sessions, or others once these are old. Call it before a block. @throws {Error} when it is refused */
+  refresh(): Promise<void>;
+  /** The outer body of a request with these members, in the next session; never the same twice. */
+  seal(members: JsonObject): SealedBody;
+  /** What is wrong with the answer to the request that was sealed last, by all that the SDK checks; or null. */
+  faultOf(body: unknown, result: z.ZodType): string | null;
+}
+
+export interface SealedBody {
+  readonly sessionId: string;
+  readonly ivB64: string;
+  readonly ciphertextB64: string;
+  readonly tagB64: string;
+}
+
+/** Sessions that are in use at once. */
+const sessionCount = 64;
+/** Well before the end of a session, which lives 15 minutes. */
+const renewAfterMilliseconds = 8 * 60_000;
+
+export function createSealedClient(options: ClientOptions): SealedClient {
+  const settings = parseOptions(options);
+  let sessions: readonly Session[] = [];
+  let openedAt = Number.NEGATIVE_INFINITY;
+  let turn = 0;
+  let last: { readonly session: Session; readonly nonce: string } | undefined;
+
+  return {
+    refresh: async () => {
+      if (performance.now() - openedAt < renewAfterMilliseconds) return;
+      openedAt = performance.now();
+      sessions = await Promise.all(Array.from({ length: sessionCount }, () => open(settings)));
+    },
+    seal: (members) => {
+      const session = sessions[turn++ % sessions.length];
+      if (session === undefined) throw new Error('No session is open');
+      const nonce = randomBytes(16).toString('base64');
+      last = { session, nonce };
+      const timestamp = Math.floor(Date.now() / 1000);
+      const inner = JSON.stringify({ ...members, nonce, timestamp, v: 1, echoNonce: true });
+      return {
+        sessionId: session.sessionId,
+        ...formatEnvelope(sealAesGcm(session.key, Buffer.from(inner))),
+      };
+    },
+    faultOf: (body, result) => {
+      if (last === undefined) return 'Nothing was asked';
+      const answer = openSealedAnswer(body, { ...last, result, settings });
+      return answer.kind === 'answer' ? null : answer.message;
+    },
+  };
+}
+
+async function open(settings: Settings): Promise<Session> {
+  const post = createPostJson(settings.baseUrl, settings.fetch);
+  const session = await openSession(settings, post, AbortSignal.timeout(30_000));
+  if (session.kind === 'failure') throw new Error(`No session could be opened: ${session.message}`);
+  return session;
+}
