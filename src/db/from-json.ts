@@ -18,3 +18,13 @@ const parseBytes: (text: string) => Uint8Array<ArrayBuffer> = pg.types.getTypePa
 
 /** Bytes, in either of the notations that a server can be set to. */
 export const bytes = (text: string): Uint8Array<ArrayBuffer> => parseBytes(text);
+
+/** Replaces the texts of those columns by their values, in the rows themselves. */
+export function readValues(rows: readonly Record<string, unknown>[], fromJson: FromJson): void {
+  for (const [column, read] of Object.entries(fromJson)) {
+    for (const row of rows) {
+      const text = row[column];
+      if (typeof text === 'string') row[column] = read(text);
+    }
+  }
+}

@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { startOfDay } from '../lib/instant-text.ts';
 
 const { TIMESTAMPTZ } = pg.types.builtins;
 const parseOthers = pg.types.getTypeParser(TIMESTAMPTZ);
@@ -30,14 +29,27 @@ function parseAny(text: string): Date {
 
 const notATimestamp = (text: string): RangeError => new RangeError(`Not a timestamp: ${text.slice(0, 60)}`);
 
-/** Null for what is not UTC, of microseconds, of a year that has not four digits, or BC. */
+/** Null for what is not UTC, of microseconds, of a year that has not four digits, BC, or before the year 100. */
 function parseUsual(text: string, offset: string): Date | null {
   const fraction = text.length - offset.length - toSeconds;
-  if (fraction < 0 || fraction > 4 || !text.endsWith(offset) || text[4] !== '-') return null;
-  const seconds = (twoDigits(text, 11) * 60 + twoDigits(text, 14)) * 60 + twoDigits(text, 17);
-  const at = startOfDay(text.slice(0, 10)) + seconds * 1000 + milliseconds(text, fraction);
-  if (Number.isNaN(at)) throw notATimestamp(text);
-  return new Date(at);
+  // `Date.UTC` takes the years 0 to 99 for those of the 20th century.
+  if (fraction < 0 || fraction > 4 || !text.endsWith(offset) || text[4] !== '-' || text.startsWith('00'))
+    return null;
+  const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
+  const instant = new Date(
+    Date.UTC(
+      twoDigits(text, 0) * 100 + twoDigits(text, 2),
+      month,
+      day,
+      twoDigits(text, 11),
+      twoDigits(text, 14),
+      twoDigits(text, 17),
+      milliseconds(text, fraction),
+    ),
+  );
+  // Not so for digits that are none, and for a day that no month has.
+  if (instant.getUTCMonth() !== month || instant.getUTCDate() !== day) throw notATimestamp(text);
+  return instant;
 }
 
 /** Zeros at the end of a fraction are not written. */

@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 /** A list that is read as far as the document asks: its rows, or none of them; and its count. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
-  count(): ListCount | Promise<ListCount>;
+  count(): Promise<ListCount>;
 }
 
 const most = mostCounted.toLocaleString('en-US');
@@ -79,23 +79,14 @@ export function connectionType<Row extends ListRow>(
       }),
       totalCount: t.int({
         description: `How many ${things} there are in the whole list, counted when it is asked for. With q or a filter, ${most} at the most: see totalCountIsExact.`,
-        resolve: (connection) => ofCount(connection, ({ count }) => count),
+        resolve: async (connection) => (await connection.count()).count,
       }),
       totalCountIsExact: t.boolean({
         description: `False where q or a filter leaves more than ${most} ${things}, so that totalCount stands for "${most}+".`,
-        resolve: (connection) => ofCount(connection, ({ isExact }) => isExact),
+        resolve: async (connection) => (await connection.count()).isExact,
       }),
     }),
   });
-}
-
-/** At once where the count is there: a promise for each list of a page takes time. */
-function ofCount<Row extends ListRow, Value>(
-  connection: Connection<Row>,
-  read: (count: ListCount) => Value,
-): Value | Promise<Value> {
-  const count = connection.count();
-  return count instanceof Promise ? count.then(read) : read(count);
 }
 
 function pageInfo({ rows, hasNextPage, hasPreviousPage }: Sliced<ListRow>) {

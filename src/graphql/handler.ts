@@ -9,7 +9,6 @@ import { requireEventStream, unbuffered } from './event-stream.ts';
 import { keepDocuments } from './kept-documents.ts';
 import { refuseThen } from './no-then.ts';
 import { noteOperation } from './note-operation.ts';
-import { planQueries } from './plan-queries.ts';
 import { refuseLargeQueries } from './query-limits.ts';
 import { applyRateLimits } from './rate-limit.ts';
 import { requestParser } from './request-parser.ts';
@@ -45,7 +44,6 @@ export function createGraphqlHandler(
       refuseLargeQueries,
       noteOperation,
       endWork,
-      planQueries(),
       requireEventStream,
       errorCodes,
     ],

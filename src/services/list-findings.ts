@@ -1,8 +1,7 @@
 import { Prisma } from '../db/client.ts';
-import type { FromJson } from '../db/from-json.ts';
+import { type FromJson, readValues } from '../db/from-json.ts';
 import { directionOf, inOrder, type RowsOfParent } from './list-rows.ts';
 import type { Finding } from './list-search.ts';
-import { readValues } from './statements.ts';
 
 /** The first rows that match, with these columns, in order. */
 export function rowsFound<Row extends object>(

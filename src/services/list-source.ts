@@ -5,7 +5,7 @@ import { rowsCounted, rowsFound } from './list-findings.ts';
 import { directionOf, inOrder, isBeyond, ofParent } from './list-rows.ts';
 import { nearRows, type Search, searchLists } from './list-search.ts';
 import { type Slice, type Sliced, toSliced } from './slice.ts';
-import { run, runTogether } from './statements.ts';
+import { run } from './statements.ts';
 
 /** A table that lists are read from. */
 export interface ListTable {
@@ -38,11 +38,6 @@ export interface ListQuery<Filter> {
   readonly ctx: ServiceContext;
   readonly parentIds: readonly string[];
   readonly filter: Filter;
-  /**
-   * Whether it can be part of one statement for all that the request reads in this moment, and fail with the rest. A
-   * list that a filter narrows takes statements of its own.
-   */
-  readonly together?: boolean;
 }
 
 /** Rows that belong to parents of one kind, newest first: an application's licenses, a license's users. */
@@ -110,7 +105,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
   return {
     table,
     async slices<Row extends ListRow>(query: Parameters<ListSource<Filter>['slices']>[0]) {
-      const { ctx, parentIds, filter, together, slice, lookAhead } = query;
+      const { ctx, parentIds, filter, slice, lookAhead } = query;
       const columns = selected(table, query.columns);
       const limit = slice.size + (lookAhead ? 1 : 0);
       const order = { table: name, parentColumn, backward: slice.backward };
@@ -129,8 +124,8 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
           ? Prisma.sql`TRUE`
           : isBeyond(Prisma.sql`${name}.id`, Prisma.sql`${slice.fromId}::uuid`, slice.backward);
       // The columns are those of the table, whose rows the caller types.
-      const found = await read<Row & { readonly parentId?: string }>(
-        { ctx, together, fromJson: table.fromJson },
+      const found = await run<Row & { readonly parentId?: string }>(
+        ctx,
         Prisma.sql`
           SELECT ${whose}own.*
           FROM unnest(${parentIds}::uuid[]) AS parent (id)
@@ -145,13 +140,13 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
     async counts(query) {
-      const { ctx, parentIds, filter, together } = query;
+      const { ctx, parentIds, filter } = query;
       const search = searchOf(query, { backward: false, fromId: null });
       if (isNarrowed(filter)) return searchLists(search, rowsCounted(mostCounted));
       // Most lists are short, and counted together with others; the rest of the long ones is not.
       const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
-      const counts = await read<{ parentId: string; count: number }>(
-        { ctx, together, fromJson: {} },
+      const counts = await run<{ parentId: string; count: number }>(
+        ctx,
         Prisma.sql`
           SELECT parent.id AS "parentId", (
             SELECT count(*)::int FROM (
@@ -180,11 +175,6 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
 /** Of whole lists, so many rows are counted together with others, and so many at once after that: in an index alone. */
 const countedAtFirst = 10_000;
 const countedAtOnce = 50_000;
-
-const read = <Row extends object>(
-  { ctx, together, fromJson }: { ctx: ServiceContext; together: boolean | undefined; fromJson: FromJson },
-  sql: Prisma.Sql,
-): Promise<Row[]> => (together ? runTogether<Row>(ctx, sql, fromJson) : run<Row>(ctx, sql));
 
 /** The columns of a table that a caller asked for, the id always among them; names that it has not are passed over. */
 export function selected(table: ListTable, columns: readonly string[]): Prisma.Sql {

@@ -5,7 +5,6 @@ import { scaleNames } from './parts/scale-names.ts';
 import { workersNames } from './parts/workers-names.ts';
 import type { Ratio, ScenarioReport } from './report.ts';
 import type { ComparedFigure } from './scenario.ts';
-import { licenseScenarioNames } from './scenarios/licenses.ts';
 import { loginNames } from './scenarios/login.ts';
 import { sessionNames } from './scenarios/session-init.ts';
 import { validateNames } from './scenarios/validate.ts';
@@ -109,11 +108,6 @@ export const targets: readonly Target[] = [
     what: 'validate, p99 while 8 logins run at once',
     goal: { atMost: 25 },
     source: { kind: 'latency', name: loginNames.beside, quantile: 'p99' },
-  },
-  {
-    what: 'licenses screen over GraphQL, CPU, to the same list over REST',
-    goal: { atMost: 1.5 },
-    source: ratio(licenseScenarioNames.screen, licenseScenarioNames.rest, 'cost'),
   },
 ];
 

@@ -355,8 +355,7 @@ describe('statements', () => {
       expect(JSON.stringify(answer.data).match(/"totalCount":6/g)).toHaveLength(first + first * inner);
       counts.push(log.take().length);
     }
-    // A document that is used again may be answered by a plan, in fewer; never in more.
-    expect(Math.max(...counts), counts.join()).toBe(counts[0]);
+    expect(new Set(counts), counts.join()).toEqual(new Set([counts[0]]));
     expect(counts[0]).toBeLessThan(12);
   });
 

@@ -86,14 +86,14 @@ const always = (statements: number) => [statements, statements, statements];
 type Case = [what: string, statements: number, document: string];
 
 /**
- * In each count: one statement that looks the cookie up, and one that reads what the document begins with. All lists of
- * a level, and their counts, take one.
+ * In each count: one statement that looks the cookie up, one that reads the root field, and for each list or relation of
+ * the document one that reads its rows for all parents, and one that counts them if `totalCount` is selected.
  */
 describe('a screen takes as many statements for pages of 50 as for pages of 1:', () => {
   test.each<Case>([
     [
       'licenses, with their users, application, last log entry and bans',
-      5,
+      10,
       `licenses(first: $first) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node {
         keyPrefix status note noteCiphertextB64
         users(first: 3) { totalCount edges { node { username email } } }
@@ -103,7 +103,7 @@ describe('a screen takes as many statements for pages of 50 as for pages of 1:',
     ],
     [
       'end users, with their license, its application and its bans',
-      7,
+      9,
       `users(first: $first) { totalCount pageInfo { hasNextPage } edges { node {
         username subscriptionTier application { name }
         license { keyPrefix status application { name }
@@ -111,13 +111,13 @@ describe('a screen takes as many statements for pages of 50 as for pages of 1:',
     ],
     [
       'the log, with the license, the user, its license and the application of each entry',
-      7,
+      8,
       `securityLog(first: $first) { totalCount edges { node { event code metadata
         license { keyPrefix status } user { username license { keyPrefix } } application { name } } } }`,
     ],
     [
       'bans, with the license that caused each, and its users',
-      6,
+      7,
       `bans(first: $first) { totalCount edges { node { value application { name }
         sourceLicense { status users(first: 1) { edges { node { username } } } } } } }`,
     ],
@@ -129,7 +129,7 @@ describe('a screen takes as many statements for pages of 50 as for pages of 1:',
     ],
     [
       'a number without its list, beside another list',
-      3,
+      4,
       'licenses { totalCount } users(first: $first) { edges { node { id } } }',
     ],
   ])('%s', async (_what, statements, fields) => {
@@ -140,7 +140,7 @@ describe('a screen takes as many statements for pages of 50 as for pages of 1:',
   test.each<Case>([
     [
       'the account: its API keys, and its log with what each entry is about',
-      7,
+      10,
       `account { keyCreationMode vault { vaultSaltB64 }
         apiKeys(first: $first) { totalCount edges { node { name lastUsedAt revoked } } }
         securityLog(first: $first) { totalCount edges { node { event metadata
@@ -148,7 +148,7 @@ describe('a screen takes as many statements for pages of 50 as for pages of 1:',
     ],
     [
       'all applications, with a list of everything in each',
-      9,
+      17,
       `applications(first: $first) { totalCount edges { node { name
         licenses(first: 2) { totalCount edges { node { status users(first: 2) { edges { node { username } } } } } }
         users(first: 2) { totalCount edges { node { username license { status } } } }

@@ -1,13 +1,12 @@
 import { GraphQLError } from 'graphql';
 import { z } from 'zod';
-import { toInstantText } from '../../lib/instant-text.ts';
 import { builder } from '../builder.ts';
 
 const instant = z.iso.datetime();
 
 builder.scalarType('DateTime', {
   description: 'An instant: ISO 8601 in UTC, with milliseconds.',
-  serialize: toInstantText,
+  serialize: (value) => value.toISOString(),
   parseValue: (value) => {
     const parsed = instant.safeParse(value);
     if (!parsed.success) throw new GraphQLError('must be an ISO 8601 instant in UTC');
