@@ -12,7 +12,7 @@ import { createAllowedOrigins } from './rest/middleware/allowed-origins.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { openToAllowedPages } from './rest/middleware/cors.ts';
-import { largestBodies, limitBodyByActor } from './rest/middleware/limit-body.ts';
+import { limitBodyByActor, maxBodyBytes } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/middleware/session-cookie.ts';
@@ -71,7 +71,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   const graphql = createGraphqlHandler(services);
   app.get('/graphql', graphiqlPage());
   app.route('/graphql', graphiqlAssets());
-  app.use('/graphql', forAllowedPages, requireJson, identified, limitBodyByActor(largestBodies));
+  app.use('/graphql', forAllowedPages, requireJson, identified, limitBodyByActor(maxBodyBytes));
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     const cookies: string[] = [];
     const { body, status, headers } = await graphql(c.req.raw, {

@@ -47,12 +47,12 @@ function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLErr
   const { log } = context.service.env;
   const { requestId } = context;
   if (isUnavailable(cause)) {
-    log.error({ err: cause, requestId }, 'a part that requests need is away');
-    const message = 'The service cannot answer this now. Try again in a moment.';
+    log.error({ err: cause, requestId }, 'a required dependency is unavailable');
+    const message = 'The service is temporarily unavailable. Try again shortly.';
     return withExtensions(error, message, { code: 'UNAVAILABLE' });
   }
   log.error({ err: cause, requestId }, 'request failed unexpectedly');
-  const message = 'Something went wrong here. It has been logged.';
+  const message = 'Internal error. It has been logged.';
   return withExtensions(error, message, { code: 'INTERNAL', requestId });
 }
 

@@ -2,8 +2,8 @@ import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { findExcess, type JsonLimits, largestJson } from '../lib/json-limits.ts';
 
 const excessMessages: Record<keyof JsonLimits, string> = {
-  values: `The request body holds more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
-  text: `A text in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length; pass a query's values as variables.`,
+  values: `The request body contains more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A string in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Pass a query's values as variables.`,
 };
 
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions']);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type AnsweredError, ManagementError } from './errors.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** The data of an answer: its root fields, all of them there. */
+/** The data of a successful response: all root fields, none null. */
 export type RootFields = Readonly<Record<string, unknown>>;
 
 const path = z.array(z.union([z.string(), z.number()]));
@@ -29,7 +29,7 @@ const graphqlAnswer = z.object({
   errors: z.array(graphqlError).optional(),
 });
 
-/** A failure before GraphQL: a body too large, a route that is none. */
+/** An error from before GraphQL execution, such as a body that is too large or an unknown route. */
 const restFailure = z
   .object({
     success: z.literal(false),
@@ -42,7 +42,7 @@ const restFailure = z
     return { code, message: error, ...(issues && { issues }), ...(requestId && { requestId }) };
   });
 
-/** The data of an answer. @throws {ManagementError} for an answer that has errors, or is none of GraphQL */
+/** Reads the data of a response. @throws {ManagementError} if the response has errors or is not a GraphQL response */
 export function readAnswer(answer: HttpAnswer): RootFields {
   const body = parseJson(answer.text);
   const graphql = graphqlAnswer.safeParse(body);
@@ -54,7 +54,7 @@ export function readAnswer(answer: HttpAnswer): RootFields {
   throw notGraphql(answer);
 }
 
-/** The data of one event of a stream: an execution result in JSON. @throws {ManagementError} */
+/** Reads the data of a stream event: an execution result in JSON. @throws {ManagementError} */
 export function readEvent(text: string, { status, headers }: Omit<HttpAnswer, 'text'>): RootFields {
   return readAnswer({ status, headers, text });
 }
@@ -63,8 +63,8 @@ function readResult({ data, errors = [] }: z.infer<typeof graphqlAnswer>, answer
   if (errors.length > 0) throw failureOf(errors, answer, data);
   const missing = Object.entries(data ?? {}).find(([, value]) => value === null)?.[0];
   if (data === null || data === undefined || missing !== undefined) {
-    // What Present<Data> says of the types would not be so.
-    const message = `The answer has no ${missing ?? 'data'}, and no error that says why`;
+    // Returning this would violate Present<Data>.
+    const message = `The response has neither ${missing ?? 'data'} nor an error that explains why`;
     throw new ManagementError('BAD_ANSWER', message, { ...detailsOf(answer), data });
   }
   return data;
@@ -76,19 +76,19 @@ function failureOf(errors: readonly AnsweredError[], answer: HttpAnswer, data?: 
   return new ManagementError(first?.code ?? 'BAD_ANSWER', first?.message ?? 'The operation failed', details);
 }
 
-/** What a proxy says before or instead of the service, by its status. None of its text is repeated: it can be anything. */
+/** Converts a response that does not come from the service, such as a proxy's, by its status. Its text is not repeated. */
 function notGraphql(answer: HttpAnswer): ManagementError {
   const { status, headers, text } = answer;
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content type';
-  const what = `HTTP ${status} with ${text === '' ? 'an empty body' : type}, which is no answer of GraphQL`;
+  const what = `HTTP ${status} with ${text === '' ? 'an empty body' : type}, which is not a GraphQL response`;
   if (status === 429)
     return new ManagementError('RATE_LIMITED', `Too many requests: ${what}`, detailsOf(answer));
   if (status === 413)
     return new ManagementError('PAYLOAD_TOO_LARGE', `Too large: ${what}`, detailsOf(answer));
   if (status >= 502 && status <= 504) {
-    return new ManagementError('UNAVAILABLE', `The service is not available: ${what}`, detailsOf(answer));
+    return new ManagementError('UNAVAILABLE', `The service is unavailable: ${what}`, detailsOf(answer));
   }
-  return new ManagementError('BAD_ANSWER', `${what}. Is baseUrl the service's?`, detailsOf(answer));
+  return new ManagementError('BAD_ANSWER', `${what}. Check baseUrl.`, detailsOf(answer));
 }
 
 const detailsOf = ({ status, headers }: HttpAnswer) => ({
@@ -101,7 +101,7 @@ function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** What a JSON text says; undefined, which no JSON text says, for anything else. */
+/** Parses JSON; undefined if the text is malformed. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,12 +5,12 @@ import { type ManagementClientOptions, parseOptions, type Settings } from './opt
 import { type Connection, type Pages, type PageVariables, paginate } from './paginate.ts';
 import { type RequestOptions, request } from './request.ts';
 
-/** What a subscription delivers: the value of its one root field. */
+/** The value a subscription delivers: that of its only root field. */
 export type EntryOf<Data> = Present<Data>[keyof Data];
 
 /**
- * A client of one account. It holds no connection and no state: make one and keep it.
- * Printing it, or writing it as JSON, shows nothing of its options.
+ * A client for one account. It is stateless: create it once and keep it. Printing it or serializing it as JSON does not
+ * reveal its options.
  */
 export class ManagementClient {
   readonly #settings: Settings;
@@ -20,12 +20,12 @@ export class ManagementClient {
   }
 
   /**
-   * Sends a query or a mutation and answers its data, whose root fields are all there.
+   * Sends a query or mutation and returns its data. No root field of the data is null.
    *
-   * A query that failed because the network or the service was away, or that came too soon, is repeated within the time
-   * limit. **A mutation is never repeated**: when its answer is lost, it may have been done, and license keys may have
-   * been minted. After NETWORK, TIMEOUT or ABORTED look what is there before you send it again.
-   * @throws {ManagementError} whenever the answer has an error, also where other fields succeeded: see its `data`
+   * A query that fails because the network or the service is unavailable, or because of a rate limit, is retried within
+   * the timeout. **A mutation is never retried**: if its response is lost, it may have been executed, and license keys
+   * may have been created. After NETWORK, TIMEOUT or ABORTED, check the current state before you send it again.
+   * @throws {ManagementError} if the response has an error, even if other fields succeeded; see its `data`
    */
   async request<Data, Variables>(
     document: TypedDocument<Data, Variables>,
@@ -36,12 +36,12 @@ export class ManagementClient {
   }
 
   /**
-   * All of a list: iterate over it, or over its `pages()`. One page at a time is fetched, when the loop gets there;
-   * leaving the loop fetches no more. Rows that come or go meanwhile neither repeat nor hide others.
+   * Iterates over a whole list, or over its `pages()`. Pages are fetched one at a time, as the loop reaches them. Rows
+   * created or deleted during the iteration do not cause duplicates or gaps.
    *
-   * With `first` (and `after`) it goes from the newest to the oldest, with `last` (and `before`) the other way.
-   * @param select where in the data the connection is
-   * @throws {ManagementError} in the iteration, ABORTED too: a list that is cut off never looks whole
+   * With `first` (and `after`) the order is newest to oldest; with `last` (and `before`), oldest to newest.
+   * @param select returns the connection from the data
+   * @throws {ManagementError} during iteration, including ABORTED: a truncated list never looks complete
    */
   paginate<Data, Variables extends PageVariables, Page extends Connection>(
     document: TypedDocument<Data, Variables>,
@@ -49,21 +49,20 @@ export class ManagementClient {
     select: (data: Present<Data>) => Page | null | undefined,
     options?: RequestOptions,
   ): Pages<Page> {
-    return paginate(async (asked: Variables) => {
-      const data = await request(this.#settings, await readDocument(document), asked, options);
+    return paginate(async (pageVariables: Variables) => {
+      const data = await request(this.#settings, await readDocument(document), pageVariables, options);
       return select(typed<Data>(data));
     }, variables);
   }
 
   /**
-   * Follows a subscription, entry by entry, for as long as the loop runs. A connection that breaks, falls silent or is
-   * ended by a service that shuts down is opened again, after a pause that grows, and goes on after the last entry
-   * delivered: nothing is lost and nothing comes twice. To go on after your own program's restart, keep the id of the
-   * last entry and pass it as `after`.
+   * Iterates over the entries of a subscription. If the connection is lost, times out, or is closed by a service that
+   * shuts down, it reconnects with increasing pauses and resumes after the last delivered entry, without gaps or
+   * duplicates. To resume after your own program restarts, store the id of the last entry and pass it as `after`.
    *
-   * It ends quietly when the signal aborts or the loop is left.
-   * @throws {ManagementError} in the iteration: when the service refuses, as when the key was revoked
-   *   (UNAUTHENTICATED) or the application deleted (APP_NOT_FOUND); and when the first connection cannot be made
+   * The iteration ends without an error when the signal aborts.
+   * @throws {ManagementError} during iteration: if the service refuses, for example because the key was revoked
+   *   (UNAUTHENTICATED) or the application deleted (APP_NOT_FOUND), or if the first connection fails
    */
   async *follow<Data, Variables extends FollowVariables>(
     document: TypedDocument<Data, Variables>,
@@ -75,12 +74,12 @@ export class ManagementClient {
   }
 }
 
-/** The types are what codegen made of the schema; that a service of another version answers so is for it to keep. */
+/** The types come from codegen; the data is not validated against them. */
 const typed = <Data>(data: RootFields) => data as Present<Data>;
 
 /**
- * A client of the management API, with an account's API key.
- * @throws {TypeError} naming the option that is wrong
+ * Creates a client for the management API.
+ * @throws {TypeError} if an option is invalid; the message names it
  */
 export function createManagementClient(options: ManagementClientOptions): ManagementClient {
   return new ManagementClient(options);

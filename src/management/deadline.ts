@@ -1,33 +1,33 @@
 import { ManagementError } from './errors.ts';
 
-/** One signal for a call: it aborts with a ManagementError as its reason, on time running out or the caller's wish. */
+/** A call's signal. It aborts on timeout or when the caller's signal aborts, with a ManagementError as its reason. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Milliseconds that are left. */
+  /** Milliseconds until the timeout. */
   left(): number;
-  /** Stops the timer and the listening; call it when the call is over. */
+  /** Releases the timer and the listener; call it when the call is over. */
   end(): void;
 }
 
 /**
  * @param milliseconds from now
- * @param callers the caller's signal
+ * @param callerSignal aborts the call with ABORTED
  */
-export function startDeadline(milliseconds: number, callers: AbortSignal | undefined): Deadline {
+export function startDeadline(milliseconds: number, callerSignal: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(aborted(callers));
+  const onAbort = () => controller.abort(aborted(callerSignal));
   const timer = setTimeout(() => {
-    controller.abort(new ManagementError('TIMEOUT', `No whole answer within ${milliseconds} ms`));
+    controller.abort(new ManagementError('TIMEOUT', `No complete response within ${milliseconds} ms`));
   }, milliseconds);
   const end = performance.now() + milliseconds;
-  if (callers?.aborted) onAbort();
-  else callers?.addEventListener('abort', onAbort, { once: true });
+  if (callerSignal?.aborted) onAbort();
+  else callerSignal?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
     left: () => end - performance.now(),
     end() {
       clearTimeout(timer);
-      callers?.removeEventListener('abort', onAbort);
+      callerSignal?.removeEventListener('abort', onAbort);
     },
   };
 }
@@ -36,8 +36,8 @@ export const aborted = (signal: AbortSignal | undefined) =>
   new ManagementError('ABORTED', 'The call was aborted', { cause: signal?.reason });
 
 /**
- * The promise's outcome, or a rejection with the signal's reason as soon as that aborts: some implementations of
- * fetch ignore their signal.
+ * Settles like the promise, or rejects with the signal's reason as soon as the signal aborts. Needed because some fetch
+ * implementations ignore their signal.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** Waits; rejects with the signal's reason as soon as that aborts. */
+/** Waits; rejects with the signal's reason as soon as the signal aborts. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -64,11 +64,13 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 }
 
 /**
- * How long to wait before trying again: twice as long each time, and a random part of that, so that the clients of a
- * service that comes back do not come all at once.
- * @param failures how often it failed in a row, from 1
+ * Exponential backoff with jitter, so that clients do not all reconnect at once when a service comes back.
+ * @param failures consecutive failures so far, from 1
+ * @param first milliseconds after the first failure
+ * @param max upper limit in milliseconds
+ * @returns milliseconds to wait
  */
-export function backoff(failures: number, first: number, longest: number): number {
-  const whole = Math.min(longest, first * 2 ** Math.min(failures - 1, 30));
-  return whole * (0.5 + Math.random() / 2);
+export function backoff(failures: number, first: number, max: number): number {
+  const upper = Math.min(max, first * 2 ** Math.min(failures - 1, 30));
+  return upper * (0.5 + Math.random() / 2);
 }

@@ -2,20 +2,20 @@ import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 import type { DocumentNode } from 'graphql';
 
 /**
- * An operation with the types of what it answers and asks: one of this package's documents, or your own from codegen,
- * whether it writes documents as text (TypedDocumentString) or as trees (TypedDocumentNode).
+ * An operation with its data and variable types: one of this package's documents, or your own from codegen, as text
+ * (TypedDocumentString) or as an AST (TypedDocumentNode).
  */
 export type TypedDocument<Data, Variables> = DocumentTypeDecoration<Data, Variables> & object;
 
-/** The arguments after a document: variables may be left out where none is needed. */
+/** The arguments after a document. Variables are optional if the operation requires none. */
 export type OperationArguments<Variables, Options> =
   Record<string, never> extends Variables
     ? [variables?: Variables, options?: Options]
     : [variables: Variables, options?: Options];
 
 /**
- * The data of an answer without errors. The root fields of the schema are nullable so that one that fails leaves its
- * neighbours as they are; null always comes with an error, and errors are thrown.
+ * The data of a response without errors: root fields without null. The schema's root fields are nullable so that one
+ * failing field does not null the others, but a null always comes with an error, and errors are thrown.
  */
 export type Present<Data> = { [Field in keyof Data]: Exclude<Data[Field], null> };
 
@@ -26,13 +26,13 @@ export interface Operation {
   readonly text: string;
 }
 
-/** The text of a document, and what it does. */
+/** Reads a document's text and operation kind. */
 export async function readDocument(document: object): Promise<Operation> {
   const text = isDocumentNode(document) ? await printDocument(document) : String(document);
   return { kind: kindOf(text), text };
 }
 
-/** Loaded when it is needed: most programs have their documents as text. */
+/** Loads the printer on demand: most programs use documents as text. */
 async function printDocument(document: DocumentNode): Promise<string> {
   const { print } = await import('graphql/language/printer.js');
   return print(document);
@@ -41,13 +41,13 @@ async function printDocument(document: DocumentNode): Promise<string> {
 const isDocumentNode = (document: object): document is DocumentNode =>
   'kind' in document && document.kind === 'Document' && 'definitions' in document;
 
-/** Texts, block texts and comments: what can hold a bracket or a word that means nothing. */
+/** Strings, block strings and comments, whose brackets and words must be ignored. */
 const opaque = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*/g;
 const innermostBrackets = /\{[^{}()[\]]*\}|\([^{}()[\]]*\)|\[[^{}()[\]]*\]/g;
 
 /**
- * Which kind of operation a document has, by the words outside all brackets. A document that can be taken for a
- * mutation is one: queries are repeated, and a mutation that is repeated may mint keys twice.
+ * Determines a document's operation kind from the words outside all brackets. Ambiguous documents count as mutations:
+ * queries are retried, and a retried mutation could create keys twice.
  */
 export function kindOf(text: string): OperationKind {
   let outside = text.replaceAll(opaque, ' ');

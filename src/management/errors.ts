@@ -1,4 +1,4 @@
-/** Codes that the service answers with today, whichever operation was asked. */
+/** All error codes of this version of the service. */
 export const serviceCodes = [
   'VALIDATION_FAILED',
   'UNAUTHENTICATED',
@@ -42,38 +42,38 @@ export const serviceCodes = [
   'QUERY_TOO_COMPLEX',
 ] as const;
 
-/** The client's own codes: what happened when there is no answer of the service. */
+/** The client's own codes, for calls without a valid response from the service. */
 export type ClientCode =
-  /** No connection, or one that broke off before the answer was whole. */
+  /** No connection, or the connection was lost before the response was complete. */
   | 'NETWORK'
-  /** No whole answer within the time limit. */
+  /** No complete response within the timeout. */
   | 'TIMEOUT'
-  /** The caller's signal. */
+  /** The caller's signal aborted. */
   | 'ABORTED'
-  /** An answer that is not the service's: a proxy's page, a redirect, a half. Is `baseUrl` right? */
+  /** Not a valid response of the service: a proxy's page, a redirect, incomplete data. Check `baseUrl`. */
   | 'BAD_ANSWER';
 
 export type KnownCode = (typeof serviceCodes)[number] | ClientCode;
 
-/** The known codes, which an editor offers, and open for those of a newer service: keep a default branch. */
+/** The known codes, for editor completion. Newer services may send others, so keep a default branch. */
 export type ManagementErrorCode = KnownCode | (string & {});
 
-/** One thing wrong with an input. */
+/** One problem with an input. */
 export interface InputIssue {
-  /** Where: member names and indexes from the input's root. */
+  /** Member names and indexes, from the input's root. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** One error of an answer; most answers that have any have one. */
+/** One error of a response. */
 export interface AnsweredError {
   readonly code: ManagementErrorCode;
   readonly message: string;
-  /** Which field of the operation failed: names and indexes from its root. */
+  /** The field that failed: names and indexes from the operation's root. */
   readonly path?: readonly (string | number)[] | undefined;
-  /** With VALIDATION_FAILED: everything that is wrong. */
+  /** With VALIDATION_FAILED: every problem with the input. */
   readonly issues?: readonly InputIssue[] | undefined;
-  /** With INTERNAL: what to quote when asking the operator. */
+  /** With INTERNAL: the id to quote to the operator. */
   readonly requestId?: string | undefined;
 }
 
@@ -86,22 +86,22 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Why an operation has no result. The client throws nothing else for what a service or a network can do. */
+/** The only error that the client throws for failures of the service or the network. */
 export class ManagementError extends Error {
   override readonly name = 'ManagementError';
   /** Code of the first error. */
   readonly code: ManagementErrorCode;
-  /** HTTP status; undefined where there was no answer. GraphQL answers most errors with 200. */
+  /** HTTP status; undefined without a response. Most GraphQL errors have status 200. */
   readonly status: number | undefined;
-  /** With VALIDATION_FAILED: everything that is wrong with the input. */
+  /** With VALIDATION_FAILED: every problem with the input. */
   readonly issues: readonly InputIssue[];
-  /** Which field of the operation failed, from its root. */
+  /** The field that failed: names and indexes from the operation's root. */
   readonly path: readonly (string | number)[] | undefined;
-  /** What the service's log has this request under. */
+  /** The id of this request in the service's log. */
   readonly requestId: string | undefined;
-  /** Seconds until the service wants to be asked again, where it said so. */
+  /** Seconds to wait before the next request, if the service sent `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
-  /** Every error of the answer, the first one included; none where there was no answer. */
+  /** All errors of the response, including the first; empty without a response. */
   readonly errors: readonly AnsweredError[];
   readonly #data: unknown;
 
@@ -119,15 +119,15 @@ export class ManagementError extends Error {
   }
 
   /**
-   * What the answer has beside its errors: an operation of several fields can succeed in some, and the keys of a batch
-   * are shown once. No log that prints the error's members shows it.
+   * The response's data in addition to its errors: some fields of an operation can succeed, and they may contain keys
+   * that are shown only once. A getter, so that logs that print the error's members do not include it.
    */
   get data(): unknown {
     return this.#data;
   }
 }
 
-/** Whether something thrown is a {@link ManagementError}, and one of these codes where any are given. */
+/** Whether a thrown value is a {@link ManagementError}, with one of the given codes if any are given. */
 export function isManagementError<Code extends KnownCode>(
   thrown: unknown,
   ...codes: readonly Code[]

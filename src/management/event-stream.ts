@@ -7,25 +7,26 @@ import type { Settings } from './options.ts';
 
 /** One connection of a subscription. */
 export interface EventStream {
-  /** The server's time when it answered, in milliseconds since the Unix epoch; undefined where it is hidden. */
+  /** The `Date` of the response in milliseconds since the Unix epoch; undefined if the header is missing or hidden. */
   readonly openedAt: number | undefined;
   /**
-   * Results in order, each read when it is asked for. Ends when the service completes the stream.
-   * @throws {ManagementError} an error in the stream; NETWORK when it broke off, TIMEOUT when it fell silent
+   * Yields results in order, read on demand. Ends when the service completes the stream.
+   * @throws {ManagementError} an error in the stream; NETWORK if the connection was lost; TIMEOUT if no data arrived in
+   *   time
    */
   results(): AsyncGenerator<RootFields, void, undefined>;
 }
 
-/** Characters of one event that are kept while it comes. */
-const longestEvent = 4 * 1024 * 1024;
+/** Maximum length of one event, in characters. */
+const maxEventLength = 4 * 1024 * 1024;
 
 /**
- * Opens the event stream of a subscription, in the form of graphql-sse's "distinct connections": `next` events with an
- * execution result each, `complete` at the end, comments as signs of life.
- * @param limits.timeout milliseconds until it is open
- * @param limits.silence milliseconds without a byte after which the connection is taken for dead
- * @param signal ends the connection, whatever became of it: abort it when you are done
- * @throws {ManagementError} for an answer that is no event stream
+ * Opens the event stream of a subscription in graphql-sse's "distinct connections" mode: `next` events with an execution
+ * result each, `complete` at the end, and comments as keep-alives.
+ * @param limits.timeout milliseconds until the stream must be open
+ * @param limits.silence milliseconds without data after which the connection counts as lost
+ * @param signal closes the connection; the caller must abort it when done
+ * @throws {ManagementError} if the response is not an event stream
  */
 export async function openEventStream(
   settings: Settings,
@@ -38,7 +39,7 @@ export async function openEventStream(
     const response = await orFailure(opening.signal, () => post(settings, body, 'text/event-stream', signal));
     if (response.status !== 200 || !isEventStream(response)) {
       readAnswer(await readWhole(response, opening.signal));
-      const message = 'The service answers with a result and not with a stream of events';
+      const message = 'The service returned a single result instead of an event stream';
       throw new ManagementError('BAD_ANSWER', message, { status: response.status });
     }
     return {
@@ -61,7 +62,7 @@ async function* readResults(
   }
 }
 
-/** The messages of a body. It is read on when those that came are used up, so that a slow reader slows the sender. */
+/** Yields the messages of a body. It reads more only when earlier messages are consumed, which applies backpressure. */
 async function* readMessages(
   response: Response,
   silence: number,
@@ -70,13 +71,13 @@ async function* readMessages(
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   const decoder = new TextDecoder();
-  let came: EventSourceMessage[] = [];
+  let received: EventSourceMessage[] = [];
   const parser = createParser({
-    maxBufferSize: longestEvent,
-    onEvent: (message) => came.push(message),
+    maxBufferSize: maxEventLength,
+    onEvent: (message) => received.push(message),
     onError: ({ type }) => {
       if (type !== 'max-buffer-size-exceeded') return;
-      throw new ManagementError('BAD_ANSWER', `An event has more than ${longestEvent} characters`);
+      throw new ManagementError('BAD_ANSWER', `An event is longer than ${maxEventLength} characters`);
     },
   });
   try {
@@ -86,8 +87,8 @@ async function* readMessages(
       const { done, value } = await read.finally(() => deadline.end());
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
-      const messages = came;
-      came = [];
+      const messages = received;
+      received = [];
       yield* messages;
     }
   } finally {

@@ -5,46 +5,46 @@ import { isManagementError, type ManagementError } from './errors.ts';
 import { openEventStream } from './event-stream.ts';
 import { parseTimeout, type Settings } from './options.ts';
 
-/** What a subscription that can be resumed is asked with. */
+/** Variables of a resumable subscription. */
 export interface FollowVariables {
-  /** The id of the last entry that you have; only what came after it is delivered. */
+  /** The id of the last entry that you have; only later entries are delivered. */
   readonly after?: string | null | undefined;
 }
 
 export interface FollowOptions {
-  /** Ends the iteration, quietly. */
+  /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Is told of every connection that ended, before the pause that precedes the next one. */
+  /** Called after a connection has ended, before the pause that precedes the next one. */
   readonly onReconnect?: ((reconnect: Reconnect) => void) | undefined;
-  /** The pause after the first failure; it doubles with each one in a row. Default 500. */
+  /** Pause after the first failure; it doubles with each consecutive failure. Default 500. */
   readonly firstPauseMilliseconds?: number | undefined;
-  /** What the pause grows to. Default 30,000. */
+  /** Maximum pause. Default 30,000. */
   readonly longestPauseMilliseconds?: number | undefined;
-  /** How long a connection may be silent; the service gives a sign of life every 12 s. Default 45,000. */
+  /** Time without data after which a connection counts as lost; the service sends a keep-alive every 12 s. Default 45,000. */
   readonly silenceMilliseconds?: number | undefined;
 }
 
 export interface Reconnect {
-  /** Why; undefined when the service completed the stream. One that is shut down breaks it off: NETWORK. */
+  /** The cause; undefined if the service completed the stream. A service that shuts down causes NETWORK. */
   readonly error: ManagementError | undefined;
-  /** How many connections in a row brought nothing. */
+  /** Number of consecutive connections without an entry. */
   readonly failures: number;
   readonly pauseMilliseconds: number;
 }
 
-/** A connection that lasted this long was a good one, even if it brought nothing. */
-const steadyMilliseconds = 10_000;
+/** A connection that lasted this long counts as successful, even without an entry. */
+const stableMilliseconds = 10_000;
 
-/** An id that is lower than the highest by more than this, in milliseconds, means that the service's clock was set back. */
-const latestEntry = 60_000;
+/** If an id is older than the highest one by more than this, in milliseconds, the service's clock was set back. */
+const maxEntryDelay = 60_000;
 
-/** How many delivered ids are remembered, in case a server sends one again. */
+/** Number of delivered ids that are remembered to detect duplicates. */
 const rememberedIds = 1_000;
 
 /**
- * The entries of a subscription, over as many connections as it takes. Each connection resumes after the last entry
- * that was delivered.
- * @throws {ManagementError} when the service refuses; before the first connection also when it cannot be reached
+ * Iterates over the entries of a subscription, reconnecting as needed. Each connection resumes after the last delivered
+ * entry.
+ * @throws {ManagementError} if the service refuses, or if the first connection fails
  */
 export async function* follow(
   settings: Settings,
@@ -53,7 +53,7 @@ export async function* follow(
   options: FollowOptions = {},
 ): AsyncGenerator<unknown, void, undefined> {
   if (operation.kind !== 'subscription')
-    throw new TypeError('Only a subscription is followed: use request()');
+    throw new TypeError('follow() takes subscriptions only: use request()');
   const { signal = new AbortController().signal, onReconnect } = options;
   const firstPause = parseTimeout('firstPauseMilliseconds', options.firstPauseMilliseconds ?? 500);
   const longestPause = parseTimeout('longestPauseMilliseconds', options.longestPauseMilliseconds ?? 30_000);
@@ -64,7 +64,7 @@ export async function* follow(
   let failures = 0;
   while (!signal.aborted) {
     let error: ManagementError | undefined;
-    const began = performance.now();
+    const startedAt = performance.now();
     const connection = new AbortController();
     const hangUp = () => connection.abort(signal.reason);
     signal.addEventListener('abort', hangUp, { once: true });
@@ -81,55 +81,55 @@ export async function* follow(
       }
     } catch (thrown) {
       if (signal.aborted) return;
-      if (!isPassing(thrown, connected) || (!connected && failures >= settings.retries)) throw thrown;
+      if (!isTransient(thrown, connected) || (!connected && failures >= settings.retries)) throw thrown;
       error = thrown;
     } finally {
       signal.removeEventListener('abort', hangUp);
       connection.abort();
     }
-    if (performance.now() - began >= steadyMilliseconds) failures = 0;
+    if (performance.now() - startedAt >= stableMilliseconds) failures = 0;
     failures += 1;
-    const asked = (error?.retryAfterSeconds ?? 0) * 1000;
-    const pauseMilliseconds = Math.max(asked, backoff(failures, firstPause, longestPause));
+    const retryAfter = (error?.retryAfterSeconds ?? 0) * 1000;
+    const pauseMilliseconds = Math.max(retryAfter, backoff(failures, firstPause, longestPause));
     onReconnect?.({ error, failures, pauseMilliseconds });
     await pause(pauseMilliseconds, signal).catch(() => undefined);
   }
 }
 
-/** Whether connecting again may help. */
-function isPassing(thrown: unknown, connected: boolean): thrown is ManagementError {
+/** Whether reconnecting may help. */
+function isTransient(thrown: unknown, connected: boolean): thrown is ManagementError {
   if (isManagementError(thrown, 'NETWORK', 'TIMEOUT', 'UNAVAILABLE', 'RATE_LIMITED')) return true;
   if (!connected) return false;
-  // The service may not have noticed yet that the last connection is gone; a proxy may say anything for a moment.
+  // The service may not have noticed yet that the last connection is gone, and a proxy may briefly return any error.
   if (isManagementError(thrown, 'TOO_MANY_SUBSCRIPTIONS')) return true;
   return isManagementError(thrown, 'BAD_ANSWER') && (thrown.status ?? 0) >= 400;
 }
 
-/** Where a follower stands. */
-function createPosition(given: string | undefined) {
-  let last = given;
+/** Tracks which entry to resume after. */
+function createPosition(after: string | undefined) {
+  let last = after;
   let start: string | undefined;
   const delivered = new Set<string>();
   return {
     /** The id to resume after. */
     after: () => last ?? start,
     /**
-     * Without an entry there is no id to resume after. The service's ids begin with their time (UUIDv7, RFC 9562 §5.7),
-     * so the second of the first answer stands in for one: what happened since is not lost with the connection.
+     * Before the first entry there is no id to resume after. Ids start with their time (UUIDv7, RFC 9562 §5.7), so an id
+     * made from the first response's `Date` takes its place. Entries since then are not lost with the connection.
      */
     opened(milliseconds: number | undefined) {
       if (milliseconds !== undefined) start ??= firstIdOf(milliseconds);
     },
     /**
-     * True if this entry is new. It is compared with the highest id, because a late entry may come after younger ones. The
-     * highest id is dropped if it is from a future that the service's clock has left again.
+     * True if this entry is new. The highest id is the position, because a late entry may arrive after younger ones. A
+     * highest id from the future, from before the service's clock was set back, is dropped.
      */
     take(id: string): boolean {
       if (delivered.has(id)) return false;
       delivered.add(id);
       const [oldest] = delivered;
       if (delivered.size > rememberedIds && oldest !== undefined) delivered.delete(oldest);
-      if (last === undefined || id > last || timeOf(last) - timeOf(id) > latestEntry) last = id;
+      if (last === undefined || id > last || timeOf(last) - timeOf(id) > maxEntryDelay) last = id;
       return true;
     },
   };
@@ -141,14 +141,14 @@ function firstIdOf(milliseconds: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
-/** The time that an id begins with, in milliseconds. */
+/** The timestamp of a UUIDv7, in milliseconds since the Unix epoch. */
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
-/** The one root field that a subscription has (GraphQL specification §5.2.4.1), and its id. */
+/** The value of a subscription's only root field (GraphQL specification §5.2.4.1), and its id. */
 function entryOf(result: RootFields): { readonly id: string; readonly node: unknown } {
   const [node] = Object.values(result);
   if (typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string') {
     return { id: node.id, node };
   }
-  throw new TypeError('The document must select id, which the subscription is resumed with');
+  throw new TypeError('The document must select id, which is needed to resume the subscription');
 }

@@ -2,7 +2,7 @@ import { untilAborted } from './deadline.ts';
 import { ManagementError } from './errors.ts';
 import type { Settings } from './options.ts';
 
-/** An answer of HTTP, read whole. */
+/** An HTTP response with its whole body. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -10,18 +10,18 @@ export interface HttpAnswer {
 }
 
 /**
- * Posts an operation and answers as soon as the answer's head is there. Follows no redirect: what stands at its end
- * would be given the key, or would answer for the service.
+ * Posts an operation and resolves when the response headers arrive. It follows no redirects: another server would
+ * receive the API key, or respond in the service's place.
  * @throws {ManagementError}
  */
 export async function post(
-  { baseUrl, apiKey, fetch, headers: given }: Settings,
+  { baseUrl, apiKey, fetch, headers: customHeaders }: Settings,
   body: { readonly query: string; readonly variables: unknown },
   accept: string,
   signal: AbortSignal,
 ): Promise<Response> {
   const text = JSON.stringify(body);
-  const headers = new Headers(given);
+  const headers = new Headers(customHeaders);
   headers.set('content-type', 'application/json');
   headers.set('accept', accept);
   if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
@@ -31,7 +31,7 @@ export async function post(
       headers,
       body: text,
       redirect: 'manual',
-      // The service prefers a cookie to a key; with a key a browser must not send its own.
+      // The service prefers a cookie to an API key, so with a key the browser must not send its cookie.
       credentials: apiKey === undefined ? 'include' : 'omit',
       cache: 'no-store',
       signal,
@@ -41,24 +41,24 @@ export async function post(
   response.body?.cancel().catch(() => undefined);
   throw new ManagementError(
     'BAD_ANSWER',
-    `${baseUrl} answers with a redirect${targetOf(response)}, which is not followed. Set baseUrl to where the service is.`,
+    `${baseUrl} sent a redirect${targetOf(response)}, which is not followed. Set baseUrl to the service's own URL.`,
     { status: response.status || undefined },
   );
 }
 
-/** The whole of an answer. @throws {ManagementError} */
+/** Reads the whole response. @throws {ManagementError} */
 export async function readWhole(response: Response, signal: AbortSignal): Promise<HttpAnswer> {
   try {
     const text = await orFailure(signal, () => response.text());
     return { status: response.status, headers: response.headers, text };
   } catch (error) {
-    // Frees the connection where fetch ignores its signal.
+    // Frees the connection if fetch ignores its signal.
     response.body?.cancel().catch(() => undefined);
     throw error;
   }
 }
 
-/** What a promise of fetch's answers; its rejection as the signal's reason or as NETWORK. @throws {ManagementError} */
+/** Awaits a fetch promise; converts a rejection to the signal's reason or to NETWORK. @throws {ManagementError} */
 export async function orFailure<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   try {
     if (signal.aborted) throw signal.reason;
@@ -66,16 +66,16 @@ export async function orFailure<T>(signal: AbortSignal, start: () => Promise<T>)
   } catch (thrown) {
     if (thrown instanceof ManagementError) throw thrown;
     if (signal.aborted && signal.reason instanceof ManagementError) throw signal.reason;
-    const message = 'The service cannot be reached, or the connection broke off before the answer was whole';
+    const message = 'The service is unreachable, or the connection was lost before the response was complete';
     throw new ManagementError('NETWORK', message, { cause: thrown });
   }
 }
 
-/** Browsers hide the status of a redirect; a fetch that was passed in may have followed it all the same. */
+/** Browsers hide the status of a redirect, and a custom fetch may have followed it. */
 const isRedirect = ({ status, type, redirected }: Response) =>
   redirected || type === 'opaqueredirect' || (status >= 300 && status < 400);
 
-/** Where it leads, as far as it helps: an address can have secrets below its host. */
+/** The redirect target's origin. The rest of the URL is omitted because it can contain secrets. */
 function targetOf(response: Response): string {
   const location = response.redirected ? response.url : response.headers.get('location');
   if (location === null || !URL.canParse(location)) return '';

@@ -1,5 +1,5 @@
 /**
- * The management API's typed client, the package "@latchkey/management". Node.js 20 and newer, Deno, browsers.
+ * Typed client for the management API, published as "@latchkey/management". Runs on Node.js 20 or newer, Deno and browsers.
  *
  * ```ts
  * const latchkey = createManagementClient({ baseUrl, apiKey });
@@ -8,7 +8,7 @@
  *   show(license.keyPrefix, license.status);
  * }
  * ```
- * `latchkey.follow` iterates over a subscription. What goes wrong is a {@link ManagementError} with a `code`.
+ * `latchkey.follow` iterates over a subscription. Failures are thrown as a {@link ManagementError} with a `code`.
  */
 export { createManagementClient, type EntryOf, type ManagementClient } from './client.ts';
 export type { Present, TypedDocument } from './document.ts';

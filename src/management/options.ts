@@ -1,23 +1,23 @@
 export interface ManagementClientOptions {
-  /** Where the service is, such as `https://license.example.com`. */
+  /** Base URL of the service, such as `https://license.example.com`. */
   readonly baseUrl: string;
   /**
-   * An API key of the account, `service_live_…`. It is the whole account's: keep it on a server. Left out in a browser,
-   * the session cookie counts instead.
+   * An API key of the account, `service_live_…`. It grants access to the whole account, so use it only on servers. If
+   * omitted in a browser, the session cookie authenticates.
    */
   readonly apiKey?: string | undefined;
-  /** What to send requests with. Default `globalThis.fetch`. */
+  /** The fetch implementation to use. Default `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Header fields to send beside the client's own. */
+  /** Additional header fields to send. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds that a whole call may take, repetitions and the pauses before them included. Default 30,000. */
+  /** Timeout of a whole call in milliseconds, including retries and their pauses. Default 30,000. */
   readonly timeoutMilliseconds?: number | undefined;
-  /** How often a failed query is repeated at most; mutations never are. Default 2. */
+  /** Maximum retries of a failed query; mutations are never retried. Default 2. */
   readonly retries?: number | undefined;
 }
 
 export interface Settings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
@@ -26,23 +26,23 @@ export interface Settings {
   readonly retries: number;
 }
 
-/** setTimeout fires at once beyond this. */
-const longestTimeout = 2 ** 31 - 1;
+/** The limit of setTimeout, which fires immediately for longer delays. */
+const maxTimeout = 2 ** 31 - 1;
 
-/** @throws {TypeError} naming the option that is wrong, and never saying a secret one */
+/** @throws {TypeError} if an option is invalid; the message names the option but never contains a secret */
 export function parseOptions(options: ManagementClientOptions): Settings {
   const { apiKey, retries = 2, timeoutMilliseconds = 30_000 } = options;
-  // fetch would say a header field that it refuses, the key in it.
+  // Checked here because fetch's error for an invalid header field would contain the key.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('apiKey must be an API key as the service gave it: service_live_ and a token');
+    throw new TypeError('apiKey must be an API key of the service: service_live_ followed by a token');
   }
   if (!Number.isInteger(retries) || retries < 0) {
-    throw new TypeError('retries must be a whole number from 0');
+    throw new TypeError('retries must be an integer of at least 0');
   }
   return {
     baseUrl: parseBaseUrl(options.baseUrl),
     apiKey,
-    // Bound, as browsers refuse a fetch that is called on another object.
+    // Bound, because browsers reject a fetch that is called as another object's method.
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     headers: parseHeaders(options.headers ?? {}),
     timeoutMilliseconds: parseTimeout('timeoutMilliseconds', timeoutMilliseconds),
@@ -50,15 +50,14 @@ export function parseOptions(options: ManagementClientOptions): Settings {
   };
 }
 
-/** @throws {TypeError} naming the option, for what setTimeout cannot wait */
+/** @throws {TypeError} if setTimeout cannot wait that long; the message names the option */
 export function parseTimeout(name: string, milliseconds: number): number {
-  if (Number.isFinite(milliseconds) && milliseconds > 0 && milliseconds <= longestTimeout)
-    return milliseconds;
-  throw new TypeError(`${name} must be a number above 0 and up to ${longestTimeout}`);
+  if (Number.isFinite(milliseconds) && milliseconds > 0 && milliseconds <= maxTimeout) return milliseconds;
+  throw new TypeError(`${name} must be a number greater than 0 and at most ${maxTimeout}`);
 }
 
 function parseBaseUrl(text: string): string {
-  const wrong = 'baseUrl must be an http or https address without credentials, query or fragment';
+  const wrong = 'baseUrl must be an http or https URL without credentials, query or fragment';
   let url: URL;
   try {
     url = new URL(text);
@@ -76,7 +75,7 @@ function parseHeaders(fields: Readonly<Record<string, string>>): Headers {
     try {
       headers.set(name, value);
     } catch {
-      throw new TypeError(`headers must be header fields of HTTP; ${JSON.stringify(name)} is none`);
+      throw new TypeError(`headers must be valid HTTP header fields; ${JSON.stringify(name)} is not`);
     }
   }
   return headers;

@@ -1,6 +1,6 @@
 import { ManagementError } from './errors.ts';
 
-/** Where a page begins and ends. A document that is paged forwards selects the first two, backwards the last two. */
+/** A connection's page info. Forward pagination needs the first two members, backward pagination the last two. */
 export interface PageInfo {
   readonly hasNextPage?: boolean;
   readonly endCursor?: string | null;
@@ -8,13 +8,13 @@ export interface PageInfo {
   readonly startCursor?: string | null;
 }
 
-/** Any connection of the schema, as far as paging needs it. */
+/** The parts of a connection that pagination needs. */
 export interface Connection {
   readonly edges: readonly { readonly node: unknown }[];
   readonly pageInfo: PageInfo;
 }
 
-/** What a document's connection is asked with. */
+/** Pagination variables of a document. */
 export interface PageVariables {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -22,18 +22,18 @@ export interface PageVariables {
   readonly before?: string | null | undefined;
 }
 
-/** What a connection's edges lead to. */
+/** The node type of a connection. */
 export type NodeOf<Page extends Connection> = Page['edges'][number]['node'];
 
-/** All of a list, node by node. Each iteration begins anew; a page is fetched when it is asked for, and not before. */
+/** Iterates over all nodes of a list. Each iteration starts over; pages are fetched on demand. */
 export interface Pages<Page extends Connection> extends AsyncIterable<NodeOf<Page>> {
-  /** The pages as the service answers them, with what else the document selects, such as `totalCount`. */
+  /** Iterates over the pages, including other selected fields such as `totalCount`. */
   pages(): AsyncGenerator<Page, void, undefined>;
 }
 
 /**
- * @param fetchPage one page, by the variables that lead to it; null where the document has no connection
- * @param variables of the first page. With `last` or `before` it goes backwards
+ * @param fetchPage fetches the page for these variables; null if the data has no connection
+ * @param variables variables of the first page; `last` or `before` select backward pagination
  */
 export function paginate<Variables extends PageVariables, Page extends Connection>(
   fetchPage: (variables: Variables) => Promise<Page | null | undefined>,
@@ -41,18 +41,18 @@ export function paginate<Variables extends PageVariables, Page extends Connectio
 ): Pages<Page> {
   const backwards = (variables.last ?? variables.before ?? null) !== null;
   async function* pages(): AsyncGenerator<Page, void, undefined> {
-    for (let asked = variables; ; ) {
-      const page = await fetchPage(asked);
+    for (let current = variables; ; ) {
+      const page = await fetchPage(current);
       if (page === null || page === undefined) throw noConnection();
       yield page;
       const cursor = nextCursor(page.pageInfo, backwards);
       if (cursor === null) return;
-      if (cursor === (backwards ? asked.before : asked.after)) throw noProgress();
-      asked = { ...asked, [backwards ? 'before' : 'after']: cursor };
+      if (cursor === (backwards ? current.before : current.after)) throw noProgress();
+      current = { ...current, [backwards ? 'before' : 'after']: cursor };
     }
   }
   async function* nodes(): AsyncGenerator<NodeOf<Page>, void, undefined> {
-    // A page lists from newest to oldest either way; going backwards, its last one is the next one.
+    // A page is always ordered from newest to oldest; backward pagination yields it in reverse.
     for await (const { edges } of pages()) {
       const inOrder: Page['edges'] = backwards ? edges.toReversed() : edges;
       for (const { node } of inOrder) yield node as NodeOf<Page>;
@@ -61,19 +61,20 @@ export function paginate<Variables extends PageVariables, Page extends Connectio
   return { pages, [Symbol.asyncIterator]: nodes };
 }
 
-/** The cursor that leads on; null at the end. */
+/** The cursor of the next page; null on the last page. */
 function nextCursor(info: PageInfo, backwards: boolean): string | null {
   const more = backwards ? info.hasPreviousPage : info.hasNextPage;
   const cursor = backwards ? info.startCursor : info.endCursor;
   if (more === undefined || cursor === undefined) {
     const needed = backwards ? 'hasPreviousPage startCursor' : 'hasNextPage endCursor';
-    throw new TypeError(`The document must select pageInfo { ${needed} } to be paged`);
+    throw new TypeError(`The document must select pageInfo { ${needed} } for pagination`);
   }
   if (more && cursor === null) throw noProgress();
   return more ? cursor : null;
 }
 
-const noConnection = () => new ManagementError('BAD_ANSWER', 'There is no connection where one was selected');
+const noConnection = () =>
+  new ManagementError('BAD_ANSWER', 'The selected connection is missing in the response');
 
 const noProgress = () =>
-  new ManagementError('BAD_ANSWER', 'The service says that pages follow, and gives no cursor that leads on');
+  new ManagementError('BAD_ANSWER', 'The service reports more pages but returned no cursor that advances');

@@ -6,19 +6,19 @@ import { post, readWhole } from './http.ts';
 import { parseTimeout, type Settings } from './options.ts';
 
 export interface RequestOptions {
-  /** Ends the call with ABORTED. */
+  /** Aborts the call with ABORTED. */
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's. */
+  /** Overrides the client's timeout. */
   readonly timeoutMilliseconds?: number | undefined;
 }
 
 const accept = 'application/graphql-response+json, application/json;q=0.9';
 const firstPause = 200;
-const longestPause = 5_000;
+const maxPause = 5_000;
 
 /**
- * Sends a query or a mutation and answers its data. A query that failed for a reason that passes is repeated, as often
- * as the settings say and as long as the time limit leaves; a mutation is not, as it may have been done.
+ * Sends a query or mutation and returns its data. A query that fails with a transient error is retried, up to the
+ * configured number of times and within the timeout. Mutations are not retried, because they may have been executed.
  * @throws {ManagementError}
  */
 export async function request(
@@ -28,7 +28,8 @@ export async function request(
   options: RequestOptions = {},
 ): Promise<RootFields> {
   const { signal, timeoutMilliseconds = settings.timeoutMilliseconds } = options;
-  if (operation.kind === 'subscription') throw new TypeError('A subscription is followed: use follow()');
+  if (operation.kind === 'subscription')
+    throw new TypeError('request() does not take subscriptions: use follow()');
   const deadline = startDeadline(parseTimeout('timeoutMilliseconds', timeoutMilliseconds), signal);
   const body = { query: operation.text, variables };
   try {
@@ -37,7 +38,7 @@ export async function request(
         const response = await post(settings, body, accept, deadline.signal);
         return readAnswer(await readWhole(response, deadline.signal));
       } catch (error) {
-        if (operation.kind === 'mutation') throw mayHaveBeenDone(error);
+        if (operation.kind === 'mutation') throw withExecutionWarning(error);
         const wait = failures > settings.retries ? undefined : pauseAfter(error, failures);
         if (wait === undefined || wait >= deadline.left()) throw error;
         await pause(wait, deadline.signal);
@@ -48,17 +49,17 @@ export async function request(
   }
 }
 
-/** Milliseconds to wait before a query is repeated; undefined for an error that repeating does not mend. */
+/** Milliseconds to wait before retrying a query; undefined if a retry would not help. */
 function pauseAfter(error: unknown, failures: number): number | undefined {
   if (!isManagementError(error, 'NETWORK', 'UNAVAILABLE', 'RATE_LIMITED')) return undefined;
-  const asked = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
-  if (error.code === 'RATE_LIMITED') return asked;
-  return Math.max(asked ?? 0, backoff(failures, firstPause, longestPause));
+  const retryAfter = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+  if (error.code === 'RATE_LIMITED') return retryAfter;
+  return Math.max(retryAfter ?? 0, backoff(failures, firstPause, maxPause));
 }
 
-/** Says what a lost answer means: the message of a failed mutation is often all that its caller reads. */
-function mayHaveBeenDone(error: unknown): unknown {
+/** Adds to a failed mutation's message that it may have been executed, because callers often read only the message. */
+function withExecutionWarning(error: unknown): unknown {
   if (!isManagementError(error, 'NETWORK', 'TIMEOUT', 'ABORTED')) return error;
-  const message = `${error.message}. The change may have been made all the same: look before you repeat it.`;
+  const message = `${error.message}. The change may still have been made: check before you retry it.`;
   return new ManagementError(error.code, message, { cause: error.cause });
 }

@@ -25,9 +25,9 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a standard base64 text with padding, or null where the text is not the one that
- * {@link encodeBase64} writes: other alphabet, missing padding, white space, trailing bits that are not zero
- * (RFC 4648 §3.5). One spelling a value, so that nobody can vary a message without changing what it says.
+ * Decodes standard base64 with padding. Returns null unless the text is exactly what {@link encodeBase64} produces:
+ * another alphabet, missing padding, white space and non-zero trailing bits (RFC 4648 §3.5) are rejected. Each value has
+ * one spelling, so an attacker cannot alter a message's text without changing its meaning.
  */
 export function decodeBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0) return null;
@@ -35,12 +35,12 @@ export function decodeBase64(text: string): Uint8Array | null {
   return decode(text, text.length - pads, standard);
 }
 
-/** URL-safe base64 without padding (RFC 4648 §5): the form of session tickets. */
+/** URL-safe base64 without padding (RFC 4648 §5), used for session tickets. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encode(bytes, urlSafe, false);
 }
 
-/** The bytes of a canonical URL-safe base64 text without padding, or null; as strict as {@link decodeBase64}. */
+/** Decodes canonical URL-safe base64 without padding, as strictly as {@link decodeBase64}; null if malformed. */
 export function decodeBase64Url(text: string): Uint8Array | null {
   return decode(text, text.length, urlSafe);
 }

@@ -6,7 +6,7 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The text of well-formed UTF-8 bytes, a byte order mark kept as a character; null for anything else. */
+/** Decodes UTF-8, keeping a byte order mark as a character; null if the bytes are not well-formed. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return strictDecoder.decode(bytes);
@@ -15,7 +15,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** The bytes of all parts, one after another. */
+/** Concatenates byte arrays. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
@@ -26,12 +26,12 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** `length` bytes of the platform's cryptographic random source (Web Crypto, in every supported runtime). */
+/** Returns `length` cryptographically random bytes (Web Crypto, available in every supported runtime). */
 export function randomBytes(length: number): Uint8Array {
   return globalThis.crypto.getRandomValues(new Uint8Array(length));
 }
 
-/** @throws {RangeError} naming what has the wrong length; never its content */
+/** @throws {RangeError} if the length is wrong; the message contains `what`, never the bytes */
 export function requireLength(bytes: Uint8Array, length: number, what: string): void {
   if (bytes.length !== length) {
     throw new RangeError(`${what} must be ${length} bytes, not ${bytes.length}`);

@@ -1,16 +1,17 @@
 /**
- * What JSON can say. A member's type admits `undefined` only because that is the type of an optional member;
- * a member that is present and undefined is refused when it is written.
+ * A JSON value. Member types include `undefined` only to allow optional members; serializing a member that is present
+ * but undefined throws.
  */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue | undefined };
 
 /**
- * The RFC 8785 form of a value: the text that is signed, and in answers the text that is sealed (SPEC §2). ECMAScript
- * writes texts and numbers as the RFC wants them (§3.2.2), and sorts names by UTF-16 code units (§3.2.3). What JSON
- * cannot carry is refused and never rewritten, so that a signature covers nothing else than the value that was passed.
- * @throws {TypeError} on what JSON cannot carry: undefined, a hole in an array, a lone surrogate, NaN or an infinity, a
- *   bigint, function or symbol, an object that is not plain, a cycle
+ * Serializes a value as canonical JSON (RFC 8785): the text that is signed and, in responses, sealed (SPEC §2).
+ * ECMAScript already serializes strings and numbers as the RFC requires (§3.2.2) and sorts by UTF-16 code units
+ * (§3.2.3). Values that JSON cannot represent are rejected, never converted, so a signature covers exactly the value
+ * that was passed.
+ * @throws {TypeError} for undefined, array holes, lone surrogates, NaN, infinities, bigints, functions, symbols,
+ *   non-plain objects and cycles
  */
 export function canonicalJson(value: JsonValue): string {
   return print(value, []);
@@ -34,7 +35,7 @@ function print(value: unknown, ancestors: readonly object[]): string {
 
 function printText(text: string): string {
   const printed = JSON.stringify(text);
-  // ECMAScript escapes a lone surrogate, and no other character, as \ud800 to \udfff.
+  // ECMAScript escapes lone surrogates, and only those, as \ud800 to \udfff.
   if (printed.includes('\\ud') && /\p{Surrogate}/u.test(text)) {
     throw new TypeError('JSON cannot carry a lone surrogate (RFC 8785 §3.2.2.2)');
   }
@@ -44,7 +45,7 @@ function printText(text: string): string {
 function printCompound(value: object, ancestors: readonly object[]): string {
   if (ancestors.includes(value)) throw new TypeError('JSON cannot carry an object that contains itself');
   const within = [...ancestors, value];
-  // `from` and not `map`, which would pass over holes.
+  // `Array.from` instead of `map`, which skips holes.
   if (Array.isArray(value)) return `[${Array.from(value, (item: unknown) => print(item, within)).join()}]`;
   requirePlain(value);
   let members = '';
@@ -56,7 +57,7 @@ function printCompound(value: object, ancestors: readonly object[]): string {
 
 function requirePlain(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The second test admits plain objects of another realm (a worker's or a frame's Object.prototype).
+  // The second condition admits plain objects of another realm, such as a worker or frame.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     throw new TypeError('JSON cannot carry an object that is not plain');
   }

@@ -1,26 +1,26 @@
 /** The `v` of every sealed message (SPEC §1). */
 export const protocolVersion = 1;
 
-/** Starts the HKDF `info`; the application id follows at once, with nothing between (SPEC §4). */
+/** Prefix of the HKDF `info`; the application id follows directly (SPEC §4). */
 export const sessionKeyLabel = 'service-session-v1';
 
-/** How far two clocks may differ, in seconds, either way and inclusive (SPEC §8). */
+/** Maximum clock difference in seconds, in either direction, inclusive (SPEC §8). */
 export const clockSkewSeconds = 60;
 
 /**
- * Seconds for which one request can be accepted, and so the least that a server remembers a nonce (SPEC §8): the skew
- * both ways and, as times are whole seconds, the second that the last of them lasts. Exactly 120 would leave the last
- * second open to a replay.
+ * Seconds during which a request can be accepted, and thus the minimum time that a server must remember its nonce
+ * (SPEC §8): the clock skew in both directions plus one second, because timestamps are whole seconds. With exactly 120, a
+ * request could be replayed in the last second.
  */
 export const replayWindowSeconds = 2 * clockSkewSeconds + 1;
 
-/** How long a session key may be used, in seconds from the handshake's timestamp (SPEC §9). */
+/** Lifetime of a session key, in seconds from the handshake's timestamp (SPEC §9). */
 export const sessionLifetimeSeconds = 900;
 
 /** Bytes of each side's handshake nonce (SPEC §3). */
 export const handshakeNonceBytes = 32;
 
-/** Bytes of the HKDF salt that the server draws for a handshake (SPEC §3). */
+/** Bytes of the HKDF salt that the server generates for a handshake (SPEC §3). */
 export const saltBytes = 32;
 
 /** Bytes of the AES-256 session key (SPEC §4). */
@@ -38,16 +38,16 @@ export const ed25519KeyBytes = 32;
 /** Bytes of an Ed25519 signature (RFC 8032 §5.1.6). */
 export const signatureBytes = 64;
 
-/** Least, most and recommended bytes of a request's nonce (SPEC §6). */
-export const requestNonceBytes = { least: 8, most: 64, usual: 16 } as const;
+/** Minimum, maximum and recommended bytes of a request's nonce (SPEC §6). */
+export const requestNonceBytes = { min: 8, max: 64, recommended: 16 } as const;
 
-/** Longest `sessionId`, in characters: an opaque ticket (SPEC §3). */
+/** Maximum length of a `sessionId`, an opaque ticket, in characters (SPEC §3). */
 export const sessionIdMaxLength = 1024;
 
-/** Longest `ciphertextB64` of a request, in characters (SPEC §6). */
+/** Maximum length of a request's `ciphertextB64`, in characters (SPEC §6). */
 export const requestCiphertextMaxLength = 16_384;
 
-/** Longest answer to any request of the protocol, in bytes of the HTTP body (SPEC §7). */
+/** Maximum length of any response of the protocol, in bytes of the HTTP body (SPEC §7). */
 export const answerMaxBytes = 65_536;
 
 /** Paths under `{base_url}` (SPEC §3, §6). */

@@ -3,14 +3,14 @@ import { decodeBase64, encodeBase64 } from './base64.ts';
 import { concatBytes, randomBytes, requireLength } from './bytes.ts';
 import { ivBytes, sessionKeyBytes, tagBytes } from './constants.ts';
 
-/** An AES-256-GCM envelope as it travels (SPEC §5): standard base64 with padding. */
+/** An AES-256-GCM envelope as sent (SPEC §5), in standard base64 with padding. */
 export interface SealedEnvelope {
   readonly ivB64: string;
   readonly ciphertextB64: string;
   readonly tagB64: string;
 }
 
-/** The same envelope in bytes. */
+/** An AES-256-GCM envelope in bytes. */
 export interface RawEnvelope {
   /** 12 bytes. */
   readonly iv: Uint8Array;
@@ -19,7 +19,7 @@ export interface RawEnvelope {
   readonly tag: Uint8Array;
 }
 
-/** The bytes of an envelope, or null where a part is not canonical base64 or not of its one length. */
+/** Decodes an envelope; null if a part is not canonical base64 or has the wrong length. */
 export function parseEnvelope(envelope: SealedEnvelope): RawEnvelope | null {
   const iv = decodeBase64(envelope.ivB64);
   const ciphertext = decodeBase64(envelope.ciphertextB64);
@@ -28,17 +28,17 @@ export function parseEnvelope(envelope: SealedEnvelope): RawEnvelope | null {
   return { iv, ciphertext, tag };
 }
 
-/** An envelope in the form that travels. */
+/** Encodes an envelope for sending. */
 export function formatEnvelope({ iv, ciphertext, tag }: RawEnvelope): SealedEnvelope {
   return { ivB64: encodeBase64(iv), ciphertextB64: encodeBase64(ciphertext), tagB64: encodeBase64(tag) };
 }
 
 /**
- * Seals a plaintext without associated data.
+ * Seals a plaintext, without associated data.
  * @param key 32 bytes
- * @param iv 12 bytes, never used twice under one key: GCM then gives up its authentication key. Leave it out,
- *   and it is drawn at random; test vectors alone fix it.
- * @throws {RangeError} where the key or the IV has another length
+ * @param iv 12 bytes; random by default. Pass one only for test vectors: reusing an IV under the same key reveals GCM's
+ *   authentication key.
+ * @throws {RangeError} if the key or the IV has another length
  */
 export function sealEnvelope(
   key: Uint8Array,
@@ -53,10 +53,10 @@ export function sealEnvelope(
 }
 
 /**
- * The plaintext of an envelope, or null where it is malformed, was changed, or was sealed under another key: the
- * three are not told apart, here or on the wire.
+ * Opens an envelope. Returns null if it is malformed, was altered, or was sealed under another key; neither this
+ * function nor the protocol distinguishes these cases.
  * @param key 32 bytes
- * @throws {RangeError} where the key has another length
+ * @throws {RangeError} if the key has another length
  */
 export function openEnvelope(key: Uint8Array, envelope: SealedEnvelope): Uint8Array | null {
   requireLength(key, sessionKeyBytes, 'The key');

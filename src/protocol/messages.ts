@@ -11,7 +11,7 @@ import {
 } from './constants.ts';
 import { textOf, wellFormedText } from './text.ts';
 
-/** Codes of a sealed answer, in the order in which a request is judged (SPEC §10). */
+/** Codes of a sealed response, in order of evaluation (SPEC §10). */
 export const verdictCodes = [
   'VALIDATION_FAILED',
   'APP_DISABLED',
@@ -34,7 +34,7 @@ export const verdictCodes = [
 export type VerdictCode = (typeof verdictCodes)[number];
 export type FailureVerdictCode = Exclude<VerdictCode, 'OK'>;
 
-/** Codes of a plaintext answer, with the HTTP status of each (SPEC §11). */
+/** Codes of a plaintext error and their HTTP statuses (SPEC §11). */
 export const plaintextErrorStatus = {
   VALIDATION_FAILED: 400,
   CRYPTO_REQUIRED: 400,
@@ -51,19 +51,19 @@ export const plaintextErrorStatus = {
 } as const;
 export type PlaintextErrorCode = keyof typeof plaintextErrorStatus;
 
-const text = (most: number) => textOf({ min: 1, max: most });
+const text = (max: number) => textOf({ min: 1, max });
 
-/** Canonical base64 of `least` to `most` bytes. The length is checked first, so that no long text is decoded. */
-export const base64Of = (least: number, most: number = least) =>
+/** Canonical base64 of `min` to `max` bytes. The length is checked first, so that no long text is decoded. */
+export const base64Of = (min: number, max: number = min) =>
   z
     .string()
-    .max(Math.ceil(most / 3) * 4)
+    .max(Math.ceil(max / 3) * 4)
     .refine(
       (value) => {
         const length = decodeBase64(value)?.length ?? -1;
-        return length >= least && length <= most;
+        return length >= min && length <= max;
       },
-      `must be standard base64 with padding of ${least === most ? least : `${least} to ${most}`} bytes`,
+      `must be standard base64 with padding of ${min === max ? min : `${min} to ${max}`} bytes`,
     );
 
 const canonicalUuid = z
@@ -94,7 +94,7 @@ export const sessionInitResponse = z.object({
 });
 export type SessionInitResponse = z.infer<typeof sessionInitResponse>;
 
-/** What the handshake's signature covers, in canonical JSON. A type and no interface, so that it is a JsonValue. */
+/** The object whose canonical JSON the handshake signs. A type, not an interface, so that it is assignable to JsonValue. */
 export type SessionInitSignedPart = {
   readonly appId: string;
   readonly hkdfSaltB64: string;
@@ -104,7 +104,7 @@ export type SessionInitSignedPart = {
   readonly v: typeof protocolVersion;
 };
 
-/** The signed part of a handshake's answer and nothing else of it. */
+/** Extracts the signed members of a handshake response. */
 export function sessionInitSignedPart(
   appId: string,
   answer: Omit<SessionInitSignedPart, 'appId'>,
@@ -113,7 +113,7 @@ export function sessionInitSignedPart(
   return { appId, hkdfSaltB64, serverNonceB64, sessionId, timestamp, v };
 }
 
-// Outer bodies (SPEC §6, §7). Types and lengths alone: what is wrong inside the base64 is DECRYPT_FAIL.
+// Outer bodies (SPEC §6, §7). Only types and lengths are checked here: malformed base64 is DECRYPT_FAIL.
 
 export const sealedRequest = z.object({
   sessionId: sessionIdText,
@@ -124,7 +124,7 @@ export const sealedRequest = z.object({
 export type SealedRequest = z.infer<typeof sealedRequest>;
 
 export const sealedResponse = z.object({
-  /** Unauthenticated here; a client reads the one inside. */
+  /** Unauthenticated; clients use the one in the sealed result. */
   sessionId: z.string().optional(),
   ivB64: z.string(),
   ciphertextB64: z.string(),
@@ -133,7 +133,7 @@ export const sealedResponse = z.object({
 });
 export type SealedResponse = z.infer<typeof sealedResponse>;
 
-/** The body of every plaintext failure (SPEC §11). Unsigned: a client reports it and never acts on it. */
+/** The body of a plaintext error (SPEC §11). It is unsigned: clients report it but never act on it. */
 export const plaintextError = z.object({
   success: z.literal(false),
   error: wellFormedText.max(4096),
@@ -141,11 +141,11 @@ export const plaintextError = z.object({
 });
 export type PlaintextError = z.infer<typeof plaintextError>;
 
-// Inner requests (SPEC §6). Unknown members are ignored, so that a later client can send more.
+// Inner requests (SPEC §6). Unknown members are ignored, so that later clients can send more.
 
-/** What every inner request carries, read before the rest of it (SPEC §10). */
+/** Members of every inner request, parsed before the others (SPEC §10). */
 export const innerHead = z.object({
-  nonce: base64Of(requestNonceBytes.least, requestNonceBytes.most),
+  nonce: base64Of(requestNonceBytes.min, requestNonceBytes.max),
   timestamp: unixTime,
   v: version,
   echoNonce: z.boolean().optional(),
@@ -154,7 +154,7 @@ export type InnerHead = z.infer<typeof innerHead>;
 
 const licenseKey = text(256);
 const hwid = text(256).optional();
-/** Any text where an account is looked up: a name that no account can have is an unknown account. */
+/** Any text for looking up an account: an invalid username is simply unknown. */
 const accountName = text(64);
 
 export const innerValidateRequest = innerHead.extend({ licenseKey, hwid });
@@ -182,11 +182,11 @@ const resultHead = z.object({
   sessionId: sessionIdText,
   timestamp: unixTime,
   v: version,
-  /** The request's nonce, where the request asked for it (SPEC §8). */
+  /** The request's nonce, if the request set `echoNonce` (SPEC §8). */
   nonce: z.string().optional(),
 });
 
-/** A client accepts codes that it does not know, as refusals: a later server may have more of them. */
+/** Clients treat unknown codes as refusals, so that later servers can add more. */
 const failureCode = text(64).refine((code) => code !== 'OK', 'must not be OK in a failure');
 
 export const validateSuccess = resultHead.extend({

@@ -4,16 +4,16 @@ import type { ClientOrigin, ServiceContext, ServiceEnvironment } from '../servic
 import { RequestWork } from '../services/request-work.ts';
 import type { RequestNotes } from '../telemetry/request-notes.ts';
 
-/** What the middleware leaves for the handlers. */
+/** Values that middleware sets for the handlers. */
 export interface RestEnv {
   Variables: {
     requestId: string;
     env: ServiceEnvironment;
     client: ClientOrigin;
     notes: RequestNotes;
-    /** Set by `originGuard` where a foreign page asks for a change with an API key. */
+    /** Set by `originGuard` when a foreign page sends an unsafe request with an API key. */
     foreignOrigin: string | undefined;
-    /** Set by `authenticated`; without it the request is nobody's. */
+    /** Set by `identify`; when unset, the request is anonymous. */
     actor: Actor | undefined;
   };
 }

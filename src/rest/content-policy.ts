@@ -1,7 +1,7 @@
 /**
- * Content-Security-Policy of a page. It may load from this service alone, and ask this service alone; no script stands
- * in the page itself, so one that was smuggled into it does not run. The libraries of both pages write style elements
- * as they go, and carry fonts and pictures in their style sheets.
+ * Content-Security-Policy of HTML pages: they load from and connect to this service only. Inline scripts are forbidden,
+ * so an injected one does not run. Inline styles and `data:` fonts and images are allowed because both page libraries
+ * use them.
  */
 export const pagePolicy: string = [
   "default-src 'none'",
@@ -16,7 +16,7 @@ export const pagePolicy: string = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The header fields of a page. */
+/** Header fields of an HTML page. */
 export const pageFields = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': pagePolicy,

@@ -6,11 +6,11 @@ import type { RestEnv } from './adapter.ts';
 import { pageFields } from './content-policy.ts';
 import { pageAsset } from './page-asset.ts';
 
-/** Finds the package wherever npm has put it, from `src` and from `dist` alike. */
+/** Resolves the package from wherever npm installed it; works from both `src` and `dist`. */
 const packages = createRequire(import.meta.url);
 const locate = (file: string): string => packages.resolve(`swagger-ui-dist/${file}`);
 
-/** What is served of the package, and nothing else of it. */
+/** The package's files that are served; all others are not. */
 const assets: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
@@ -18,8 +18,8 @@ const assets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Addresses are relative, so that the page works below any path; requests go to the host that served the page, which
- * may be another one than PUBLIC_URL. The validator's badge would be fetched from its maker.
+ * URLs are relative, so the page works under any path prefix. Requests go to the host that served the page, which may
+ * differ from PUBLIC_URL. `validatorUrl: null` because the validator badge would be loaded from a third party.
  */
 const startScript = `const answer = await fetch('api/v1/openapi.json');
 const spec = await answer.json();
@@ -45,7 +45,7 @@ const page = (version: string): string => `<!doctype html>
 <link rel="stylesheet" href="docs/swagger-ui.css?v=${version}">
 </head>
 <body>
-<noscript>This page needs JavaScript. The document it shows is <a href="api/v1/openapi.json">openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The document behind it is <a href="api/v1/openapi.json">openapi.json</a>.</noscript>
 <main id="reference"></main>
 <script src="docs/swagger-ui-bundle.js?v=${version}"></script>
 <script type="module" src="docs/start.js"></script>
@@ -53,7 +53,7 @@ const page = (version: string): string => `<!doctype html>
 </html>
 `;
 
-/** The API reference, mounted at `/docs`: everything that it loads comes from this service. */
+/** The API reference, mounted at `/docs`. Everything it loads comes from this service. */
 export function docsPage(): Hono<RestEnv> {
   const docs = new Hono<RestEnv>();
   docs.get('/', async (c) => {

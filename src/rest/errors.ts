@@ -13,7 +13,7 @@ import { unmatched } from '../telemetry/request-notes.ts';
 import type { RestContext } from './adapter.ts';
 import { rateLimitFields, setFields } from './header-fields.ts';
 
-/** HTTP status of every service error (design §5). */
+/** HTTP status of every service error. */
 export const serviceErrorStatus = {
   VALIDATION_FAILED: 400,
   BOT_CHALLENGE_FAILED: 400,
@@ -47,13 +47,13 @@ export const serviceErrorStatus = {
   UNAVAILABLE: 503,
 } as const satisfies Record<ServiceErrorCode, ContentfulStatusCode>;
 
-/** The body of every failure that is not sealed. */
+/** Body of every error response outside the sealed protocol. */
 export interface ErrorBody {
   readonly success: false;
   readonly error: string;
   readonly code: string;
   readonly issues?: readonly InputIssue[];
-  /** With INTERNAL alone: what to quote when asking the operator. */
+  /** Only with INTERNAL: the id to quote to the operator. */
   readonly requestId?: string;
 }
 
@@ -64,13 +64,13 @@ const body = (code: string, error: string, issues?: readonly InputIssue[]): Erro
   ...(issues && { issues }),
 });
 
-/** The log line of the request has the code. */
+/** Sends an error and records its code for the request's log line. */
 function answer(c: RestContext, failure: ErrorBody, status: ContentfulStatusCode): Response {
   c.get('notes').code = failure.code;
   return c.json(failure, status);
 }
 
-/** Answers any exception in the one error shape; what was not foreseen tells its request id and nothing else. */
+/** Converts any exception to the common error body. Unexpected errors expose only the request id. */
 export function answerError(error: Error, c: RestContext): Response {
   if (error instanceof RateLimitedError) setFields(c, rateLimitFields(error.outcome));
   if (error instanceof ServiceError) {
@@ -84,29 +84,29 @@ export function answerError(error: Error, c: RestContext): Response {
   if (isAbortedUpload(error, c)) {
     c.get('env').log.debug(
       { requestId: c.get('requestId') },
-      'a client went away before its request was whole',
+      'client disconnected before sending its whole request',
     );
     return answerUnreadableBody(c);
   }
   if (isUnavailable(error)) {
     c.get('env').log.error(
       { err: error, requestId: c.get('requestId') },
-      'a part that requests need is away',
+      'a required dependency is unavailable',
     );
-    return answer(c, body('UNAVAILABLE', 'The service cannot answer this now. Try again in a moment.'), 503);
+    return answer(c, body('UNAVAILABLE', 'The service is temporarily unavailable. Try again shortly.'), 503);
   }
   c.get('env').log.error({ err: error, requestId: c.get('requestId') }, 'request failed unexpectedly');
   return answer(
     c,
-    { ...body('INTERNAL', 'Something went wrong here. It has been logged.'), requestId: c.get('requestId') },
+    { ...body('INTERNAL', 'Internal error. It has been logged.'), requestId: c.get('requestId') },
     500,
   );
 }
 
 /**
- * Whether the sender of the body went away: nobody's outage but his own, and his to repeat as often as he likes. Node
- * ends the body with an ECONNRESET, as a database that goes away ends its connection, so it is told by being that very
- * error of that very request.
+ * Whether the client disconnected while sending its body. Clients can do this at will, so it must not be logged as an
+ * outage. Node fails the body with ECONNRESET, as a lost database connection does, so the check compares the error
+ * object with the one of this request.
  */
 function isAbortedUpload(error: Error, c: RestContext): boolean {
   const bindings: unknown = c.env;
@@ -119,7 +119,7 @@ function isAbortedUpload(error: Error, c: RestContext): boolean {
   return false;
 }
 
-/** What Hono throws by itself: a body that is not JSON, is not declared as such, or is too large. */
+/** Errors that Hono and body middleware throw: the body is not JSON, not declared as JSON, or too large. */
 function answerHttpException(error: HTTPException, c: RestContext): Response {
   if (error.status === 413) {
     return answer(c, body('PAYLOAD_TOO_LARGE', error.message || 'The request body is too large.'), 413);

@@ -1,6 +1,6 @@
 /**
- * The examples of the OpenAPI document, in one place so that they tell one story: Ada sells Photo Lab, Grace buys it.
- * Nothing here is or was a secret. A test holds that every route has its examples and that they fit its schemas.
+ * Examples for the OpenAPI document. Together they tell one story: Ada sells Photo Lab, and Grace buys it. None of the
+ * values is a real secret. A test checks that every route has examples and that they match its schemas.
  */
 
 const id = (last: string) => `019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a${last}`;
@@ -17,7 +17,7 @@ const nextCursor = 'YWZ0ZXI6MDE5YjJjNmUtN2QxYS03YzNmLTlkNTUtMGY2ZjFjMmIzYTAz';
 const licenseKey = 'K7QWX-3MAM5-Y826W-E4GW4-SZWME';
 const password = 'correct horse battery staple';
 
-/** Base64 of as many equal bytes: the shape of a key, nonce or signature, and visibly none. */
+/** Base64 of `bytes` equal bytes: the shape of a key, nonce or signature, but obviously not a real one. */
 const base64Of = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
 
 const developer = {
@@ -123,7 +123,7 @@ const logEntry = {
 
 const done = { success: true };
 const sealed = {
-  sessionId: 'the sessionId that /session/init answered',
+  sessionId: 'the sessionId returned by /session/init',
   ivB64: base64Of(12),
   ciphertextB64: base64Of(96),
   tagB64: base64Of(16),
@@ -143,7 +143,7 @@ const exportedLicense = {
   lastIp: ip,
 };
 
-/** What a route is sent, where it takes a body, and what it answers. */
+/** A route's request body, if it has one, and its response body. */
 interface Example {
   readonly request?: object;
   readonly answer: object;
@@ -317,7 +317,7 @@ export const examples: Readonly<Record<string, Example>> = {
   upgradeEndUser: sealedExample,
 };
 
-/** What a failure says, by its code; a developer may have changed the texts that clients are shown. */
+/** Error messages by code. Developers can change the ones that their clients get. */
 const failureTexts: Readonly<Record<string, string>> = {
   ...application.responseMessages,
   VALIDATION_FAILED: 'The input is not valid: name: must not be blank',
@@ -328,7 +328,7 @@ const failureTexts: Readonly<Record<string, string>> = {
   APP_MISMATCH: 'This license belongs to another application.',
   IP_NOT_KNOWN: 'This license has not been used from any address yet: send one as ip.',
   UNAUTHENTICATED: 'Log in, or send an API key.',
-  FORBIDDEN: 'Requests with a session cookie are not accepted from https://elsewhere.example.',
+  FORBIDDEN: 'Requests that use or set the session cookie are not accepted from https://elsewhere.example.',
   APP_NOT_FOUND: 'There is no such application.',
   BAN_NOT_FOUND: 'There is no such ban.',
   API_KEY_NOT_FOUND: 'There is no such API key.',
@@ -344,9 +344,9 @@ const failureTexts: Readonly<Record<string, string>> = {
     'The searches of this request took more than 2.5 seconds of database time in all. Search for a longer text, three letters or digits at the least, narrow the filter, or leave the count out.',
   TOO_MANY_READS:
     'Too much of what this account reads waits already. Wait for some answers before asking for more, or ask for less at once.',
-  UNAVAILABLE: 'The service cannot answer this now. Try again in a moment.',
-  INTERNAL: 'Something went wrong here. It has been logged.',
-  CRYPTO_REQUIRED: 'Send this request sealed: see the protocol specification.',
+  UNAVAILABLE: 'The service is temporarily unavailable. Try again shortly.',
+  INTERNAL: 'Internal error. It has been logged.',
+  CRYPTO_REQUIRED: 'This request must be sealed. See the protocol specification.',
   DECRYPT_FAIL: 'The envelope does not open.',
   CLOCK_SKEW: 'The time of the request is more than 60 seconds off.',
   REPLAY: 'This nonce was used before.',

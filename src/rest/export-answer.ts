@@ -6,15 +6,15 @@ import { type RestContext, serviceContext } from './adapter.ts';
 import { exchangeOf } from './request-context.ts';
 import { streamJson } from './stream-json.ts';
 
-/** An export as its reader has it: lists in place of their pages. */
+/** An export as sent: arrays in place of page iterators. */
 type Whole<Part> = { [Name in keyof Part]: WholeMember<Part[Name]> };
 type WholeMember<Member> = Member extends Pages<infer Row> ? Whole<Row>[] : Member;
 type ExportAnswer<Export> = TypedResponse<JSONParsed<{ success: true; export: Whole<Export> }>, 200, 'json'>;
 
 /**
- * The answer with an export, which is read from the database while it is sent.
- * @param make makes it, once there is room for another export of the developer
- * @throws {ServiceError} TOO_MANY_EXPORTS, and what `make` throws
+ * Streams an export: rows are read from the database while the response is sent.
+ * @param make starts the export; called once the developer has a free export slot
+ * @throws {ServiceError} TOO_MANY_EXPORTS, and whatever `make` throws
  */
 export async function exportAnswer<Export extends object>(
   c: RestContext,
@@ -25,16 +25,15 @@ export async function exportAnswer<Export extends object>(
   const exported = await make();
   const { requestId } = c.get('notes');
   const body = streamJson({ success: true, export: exported }, (error) => {
-    if (!c.req.raw.signal.aborted)
-      c.get('env').log.error({ err: error, requestId }, 'An export was broken off');
+    if (!c.req.raw.signal.aborted) c.get('env').log.error({ err: error, requestId }, 'An export was aborted');
     exchange?.outgoing.destroy();
   });
   const answer: Response = c.body(body, 200, { 'Content-Type': 'application/json' });
-  // The router knows what is in an answer by its type alone, which nothing but `c.json` gives.
+  // The router checks response bodies by type only, and only `c.json` produces that type.
   return answer as Response & ExportAnswer<Export>;
 }
 
-/** Takes a slot until the answer is over, however it ends: a HEAD request leaves its body unread. */
+/** Holds a slot until the response closes, however it ends: the body of a HEAD request is never read. */
 function holdSlot(c: RestContext, exchange: ReturnType<typeof exchangeOf>): void {
   if (exchange === null) return;
   const release = c.get('env').exportSlots.take(requireDeveloper(serviceContext(c).actor));

@@ -4,7 +4,7 @@ import type { RestEnv } from './adapter.ts';
 import { pageFields } from './content-policy.ts';
 import { pageAsset } from './page-asset.ts';
 
-/** Comment lines are short: at 1,200 pixels the editor shows 45 characters of one. */
+/** Comment lines are at most 45 characters: the editor shows no more in a 1,200-pixel window. */
 const firstQuery = `# Welcome to Latchkey: your applications,
 # their newest licenses, and what happened.
 #
@@ -44,17 +44,17 @@ query Overview {
 }
 `;
 
-/** Loaded when a browser first asks: it is of megabytes, which few services' operators ever look at. */
+/** Loaded on first use: it is several megabytes, and many operators never open the page. */
 const loadLibrary = () => import('@graphql-yoga/render-graphiql/graphiql');
 
-/** What its editor runs in workers, by the names that it has for them. */
+/** The editor's web workers, keyed by the labels that Monaco uses. */
 const workers = {
   editorWorkerService: 'editor-worker.js',
   json: 'json-worker.js',
   graphql: 'graphql-worker.js',
 } as const;
 
-/** The library between what it reads as it loads, and what shows it. */
+/** The library, preceded by the globals it reads while loading and followed by the call that renders it. */
 const script = (library: string): string => `self.MonacoEnvironment = {
   globalAPI: false,
   getWorkerUrl: (_module, label) => 'graphql/' + ${JSON.stringify(workers)}[label],
@@ -67,7 +67,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringif
 })});
 `;
 
-/** Addresses are relative, so that the page works below any path. */
+/** URLs are relative, so the page works under any path prefix. */
 const page = (version: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -85,14 +85,14 @@ const page = (version: string): string => `<!doctype html>
 </html>
 `;
 
-/** Changes with the library and with the first query. */
+/** Cache-busting version: changes with the library and the default query. */
 const readVersion = async (): Promise<string> =>
   createHash('sha256')
     .update(script((await loadLibrary()).js))
     .digest('hex')
     .slice(0, 16);
 
-/** GraphiQL for a browser that comes to `/graphql` by address; a program's request goes on. */
+/** Serves GraphiQL to browsers that open `/graphql`; API requests pass through. */
 export function graphiqlPage(): MiddlewareHandler<RestEnv> {
   let version: Promise<string> | undefined;
   return async (c, next) => {
@@ -104,7 +104,7 @@ export function graphiqlPage(): MiddlewareHandler<RestEnv> {
 
 const javaScript = 'text/javascript; charset=utf-8';
 
-/** What the page loads, mounted at `/graphql`. */
+/** The page's assets, mounted at `/graphql`. */
 export function graphiqlAssets(): Hono<RestEnv> {
   const assets = new Hono<RestEnv>();
   const serve = (name: string, type: string, read: () => Promise<string>) =>

@@ -1,13 +1,12 @@
 import type { RateLimitOutcome } from '../ephemeral/store.ts';
 import type { RestContext } from './adapter.ts';
 
-/** Header fields by name. Plain, as an answer that is made of them at once costs a third of one that gathers them. */
+/** Header fields by name. A plain object, because building a Response from one costs a third of setting fields one by one. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
 /**
- * What a browser may do with an answer. It is not kept and not taken for another type; as a page it loads nothing and
- * stands in no frame; no other site can load it or hold on to its window, and none learns where its reader came from.
- * Pages that have something to load state a policy of their own.
+ * Restricts what a browser may do with a response: no caching, no content sniffing, no subresources, no framing, no
+ * cross-origin loading or window references, no referrer. HTML pages override the content policy.
  */
 const closedToOtherSites: HeaderFields = {
   'X-Content-Type-Options': 'nosniff',
@@ -19,23 +18,23 @@ const closedToOtherSites: HeaderFields = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** A browser that has seen this host over https does not go back to http for a year (RFC 6797). */
-const httpsAlone: HeaderFields = { 'Strict-Transport-Security': 'max-age=31536000' };
+/** HSTS for one year (RFC 6797). */
+const httpsOnly: HeaderFields = { 'Strict-Transport-Security': 'max-age=31536000' };
 
-/** What every answer of a service at this address carries. */
+/** Header fields of every response, given the service's public URL. */
 export const fixedFields = (publicUrl: string): HeaderFields =>
-  publicUrl.startsWith('https:') ? { ...closedToOtherSites, ...httpsAlone } : closedToOtherSites;
+  publicUrl.startsWith('https:') ? { ...closedToOtherSites, ...httpsOnly } : closedToOtherSites;
 
-/** What every answer carries, as it is made for one request. */
+/** Makes the header fields of every response, for one request. */
 export type CommonFields = (requestId: string) => HeaderFields;
 
-/** Joins the fixed fields, which are made once, with the one that each request has of its own. */
+/** Joins the fixed fields, computed once, with the request id. */
 export function createCommonFields(publicUrl: string): CommonFields {
   const fixed = fixedFields(publicUrl);
   return (requestId) => ({ 'X-Request-Id': requestId, ...fixed });
 }
 
-/** `RateLimit-*` of the IETF draft, and `Retry-After` once the limit is reached. */
+/** `RateLimit-*` fields (IETF draft), plus `Retry-After` once the limit is reached. */
 export function rateLimitFields(outcome: RateLimitOutcome): HeaderFields {
   const fields = {
     'RateLimit-Limit': String(outcome.limit),
@@ -45,7 +44,7 @@ export function rateLimitFields(outcome: RateLimitOutcome): HeaderFields {
   return outcome.allowed ? fields : { ...fields, 'Retry-After': fields['RateLimit-Reset'] };
 }
 
-/** Has the answer carry these, whatever it will be. */
+/** Sets fields on the eventual response, including error responses. */
 export function setFields(c: RestContext, fields: HeaderFields): void {
   for (const [name, value] of Object.entries(fields)) c.header(name, value);
 }

@@ -5,43 +5,46 @@ import { examples } from './examples.ts';
 import { sessionCookieName } from './middleware/session-cookie.ts';
 import { limitExtension } from './route.ts';
 
-/** What the OpenAPI document says beside its routes. */
+/** Introduction of the OpenAPI document. */
 const description = `Latchkey is a licensing service for software vendors. Developers manage applications and license
 keys with a session cookie or an API key; client software proves a license over the sealed client protocol.
 
-**Failures** are \`{ success: false, error, code }\`: \`error\` for a person, \`code\` for a program. VALIDATION_FAILED
-names every fault in \`issues\`. A query parameter or a member of a body that a route does not know is one, save in the
-client protocol, which ignores it. A body that is not JSON, or is not declared as such, is VALIDATION_FAILED on every
-route. What belongs to another developer is answered as what does not exist.
+**Errors** are \`{ success: false, error, code }\`: \`error\` is for people, \`code\` for programs. VALIDATION_FAILED lists
+every problem in \`issues\`. Unknown query parameters and body members are errors, except in the client protocol, which
+ignores them. A body that is not JSON, or not declared as JSON, returns VALIDATION_FAILED. Other developers' resources
+return 404.
 
-**Bodies** of a developer hold at most 8 MiB, 100,000 values, and 100 KiB in one text; where nobody need log in, 100 KiB
-in all, and in the client protocol 64 KiB. What is larger is PAYLOAD_TOO_LARGE.
+**Body limits:** authenticated requests: 8 MiB, 100,000 JSON values, and 100 KiB per string. Public routes: 100 KiB.
+Client protocol: 64 KiB. Larger bodies return PAYLOAD_TOO_LARGE.
 
-**Pages** are newest first. Ask for the next one with the \`nextCursor\` of the one before; null is the end.
+**Lists** are newest first. To get the next page, pass \`nextCursor\` as \`cursor\`; on the last page it is null.
 
-**Limits** are per client address and minute. A route with one has it in \`${limitExtension}\` (the operator may have set
-another), and every answer of it carries \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`.
+**Rate limits** apply per client address and minute. \`${limitExtension}\` shows a route's default limit, which the operator
+can change. Its responses carry \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`.
 
 **Times** are ISO 8601 in UTC. Identifiers are UUIDs.`;
 
 const tags = [
   { name: 'Developer account', description: 'Register, log in, log out. Login sets the session cookie.' },
   { name: 'Applications', description: 'What you sell: a name, a version, settings, and a signing key.' },
-  { name: 'Licenses', description: 'Mint license keys, and change what became of them.' },
-  { name: 'End users', description: 'The accounts of the people who use an application, and their data.' },
-  { name: 'Bans', description: 'Devices and addresses that an application refuses.' },
-  { name: 'Log and metrics', description: 'What happened, and how things stand.' },
-  { name: 'Account', description: 'Your own settings, your data, and the end of both.' },
-  { name: 'API keys', description: 'Keys for your own programs: each opens the whole account.' },
+  { name: 'Licenses', description: 'Create license keys and manage licenses.' },
+  { name: 'End users', description: 'Accounts of the people who use an application, and their data.' },
+  { name: 'Bans', description: 'Devices and IP addresses that an application refuses.' },
+  { name: 'Log and metrics', description: 'The security log and current figures.' },
+  { name: 'Account', description: 'Settings, export and deletion of your account.' },
+  {
+    name: 'API keys',
+    description: 'Keys for your own programs. Each one grants access to the whole account.',
+  },
   {
     name: 'Client protocol',
     description:
-      'What client software speaks: sealed with AES-256-GCM, signed with Ed25519. The specification is ' +
-      '`src/protocol/SPEC.md`; `@latchkey/client` is an SDK that speaks it.',
+      'The protocol for client software: sealed with AES-256-GCM, signed with Ed25519. It is specified in ' +
+      '`src/protocol/SPEC.md`; the SDK `@latchkey/client` implements it.',
   },
 ];
 
-/** The document of every route of the API; its address is relative to the host where `publicUrl` is empty. */
+/** Builds the OpenAPI document of all routes. With an empty `publicUrl`, its server URL is relative to the host. */
 function openApiDocument(api: OpenAPIHono<RestEnv>, publicUrl: string) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -64,9 +67,8 @@ type Operation = NonNullable<NonNullable<Document['paths']>[string]['get']>;
 type Answer = NonNullable<NonNullable<Document['components']>['responses']>[string];
 
 /**
- * Adds what no route says by itself: examples, and the header fields of limits. Failures with one code, which many
- * routes share, move into `failures` under its name; one with several codes stays with its operation, as no name would
- * say which.
+ * Adds examples and rate-limit header fields to an operation. An error response with a single code moves to the shared
+ * `failures`, named after the code. One with several codes stays inline, because no name would describe it.
  */
 function complete(operation: Operation, failures: Record<string, Answer>): void {
   const example = examples[operation.operationId ?? ''];
@@ -89,7 +91,7 @@ function complete(operation: Operation, failures: Record<string, Answer>): void 
   }
 }
 
-/** `VALIDATION_FAILED` as a generator names a type: `ValidationFailed`. */
+/** `VALIDATION_FAILED` as a type name for code generators: `ValidationFailed`. */
 const nameOf = (code: string): string =>
   code
     .split('_')
@@ -102,19 +104,19 @@ function setExample(content: Record<string, object> | undefined, example: object
 }
 
 const limitHeaders = {
-  'RateLimit-Limit': 'Requests that the limit allows in a window of 60 seconds.',
-  'RateLimit-Remaining': 'Requests that are left in this window.',
+  'RateLimit-Limit': 'Requests allowed in a 60-second window.',
+  'RateLimit-Remaining': 'Requests left in this window.',
   'RateLimit-Reset': 'Seconds until the next window.',
 } as const;
 const retryAfter = 'Retry-After';
 
-/** A 429 always has them: a route without a limit of its own draws on the one of failed bearer attempts. */
+/** Every 429 has rate-limit fields: routes without their own limit are still subject to the one for failed bearer attempts. */
 function headersOf(status: string, limited: boolean): string[] {
   if (status === '429') return [...Object.keys(limitHeaders), retryAfter];
   return limited && status.startsWith('2') ? Object.keys(limitHeaders) : [];
 }
 
-/** Answers the document. It is written once, when it is first asked for: by then every route is there. */
+/** Serves the document. It is built on the first request, when all routes are registered, and then reused. */
 export function openApiHandler(api: OpenAPIHono<RestEnv>, publicUrl: string): Handler<RestEnv> {
   let text: string | undefined;
   return (c) => {
@@ -123,7 +125,7 @@ export function openApiHandler(api: OpenAPIHono<RestEnv>, publicUrl: string): Ha
   };
 }
 
-/** Registers both credentials and the header fields that routes refer to. */
+/** Registers the security schemes and the header fields that operations reference. */
 export function registerComponents(api: OpenAPIHono<RestEnv>): void {
   const { openAPIRegistry } = api;
   openAPIRegistry.registerComponent('securitySchemes', 'sessionCookie', {
@@ -131,18 +133,17 @@ export function registerComponents(api: OpenAPIHono<RestEnv>): void {
     in: 'cookie',
     name: sessionCookieName,
     description:
-      'Set by register and login; valid for 7 days. Where a request carries both credentials, this one counts while it ' +
-      'is valid. ' +
-      'A change that a page asks for by it must come from this site or from an allowed origin.',
+      'Set by register and login; valid for 7 days. If a request carries both credentials, a valid cookie takes ' +
+      'precedence. Unsafe requests that use it from a browser must come from this site or from an allowed origin.',
   });
   openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'service_live_…',
     description:
-      'An API key: a full-account credential without scopes. Failed attempts are limited to 30 a minute and address.',
+      'An API key: a full-account credential without scopes. Failed attempts are limited to 30 per minute and address.',
   });
-  const fields = { ...limitHeaders, [retryAfter]: 'Seconds until a request is welcome again.' };
+  const fields = { ...limitHeaders, [retryAfter]: 'Seconds to wait before the next request.' };
   for (const [name, text] of Object.entries(fields)) {
     openAPIRegistry.registerComponent('headers', name, {
       description: text,

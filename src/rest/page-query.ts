@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { closedObject } from '../services/fields.ts';
+import { strictObject } from '../services/fields.ts';
 import { listInput, pageInput, pageSize, wholeList } from '../services/page.ts';
 
 const limit = z
@@ -8,25 +8,25 @@ const limit = z
   .transform(Number)
   .optional();
 const limitShape = { type: 'integer', minimum: 1, maximum: pageSize.largest } as const;
-const cursor = z.string().optional().openapi({ description: 'The nextCursor of the page before.' });
+const cursor = z.string().optional().openapi({ description: 'The `nextCursor` of the previous page.' });
 
-/** `limit`, `cursor` and `q` as a query string carries them: text, of which the number is made here. */
-export const pageQuery = closedObject({
+/** `limit`, `cursor` and `q` of a query string; converts `limit` to a number. */
+export const pageQuery = strictObject({
   limit: limit.openapi({ ...limitShape, default: pageSize.fallback }),
   cursor,
   q: z.string().optional().openapi({ description: 'Case-insensitive substring.' }),
 }).pipe(pageInput);
 
-/** The same of a list that is answered whole, as far as that is short. */
-export const listQuery = closedObject({
+/** Query parameters of a list that is returned whole unless it is too long. */
+export const listQuery = strictObject({
   limit: limit.openapi({
     ...limitShape,
-    description: `Rows of a page; without it, up to ${wholeList.rows.toLocaleString('en-US')}.`,
+    description: `Rows per page; without it, up to ${wholeList.rows.toLocaleString('en-US')}.`,
   }),
   cursor,
 }).pipe(listInput);
 
-/** What the contract says of such a list. */
+/** OpenAPI description of such a list. */
 export const listNote =
-  `All of them, as far as that is at most ${wholeList.rows.toLocaleString('en-US')} rows and ` +
-  `${wholeList.bytes / 1_000_000} MB; where there are more, \`nextCursor\` is not null, and is the \`cursor\` of the rest.`;
+  `Returns the whole list, up to ${wholeList.rows.toLocaleString('en-US')} rows and ` +
+  `${wholeList.bytes / 1_000_000} MB. If there is more, \`nextCursor\` is set: pass it as \`cursor\` to get the rest.`;

@@ -13,10 +13,10 @@ export interface BeginOptions {
   readonly observe: RequestObserver;
 }
 
-/** Routes whose answers are made for one reader. (Pages are the same bytes for all readers.) */
+/** Transports whose responses hold memory per client. Static pages share one buffer. */
 const holdsRows: ReadonlySet<Transport> = new Set<Transport>(['rest', 'graphql']);
 
-/** Notes what every handler reads of a request, and has it followed to its end. */
+/** Sets the request's context for its handlers and starts observing the response. */
 export type BeginRequest = (c: RestContext, transport: Transport, route: string) => void;
 
 export function createRequestContext({ env, originOf, observe }: BeginOptions): BeginRequest {
@@ -48,7 +48,7 @@ export function createRequestContext({ env, originOf, observe }: BeginOptions): 
   };
 }
 
-/** Node's side of a request; null where there is none, as in an application that is asked directly. */
+/** Node's request and response objects; null when the Hono app is called directly, without a server. */
 export function exchangeOf(
   c: RestContext,
 ): { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse } | null {
@@ -62,8 +62,8 @@ export function exchangeOf(
 }
 
 /**
- * The pattern of the route that a request is for: of a table, so that there are only so many. Where middleware alone
- * matches, as for a page that asks what it may send, the path that this middleware is for.
+ * The route pattern that a request matched; patterns bound the number of distinct metric labels. If only middleware
+ * matched, as for a CORS preflight, the path of that middleware.
  */
 export function routeOf(c: RestContext): string {
   const matched = matchedRoutes(c);
@@ -72,7 +72,7 @@ export function routeOf(c: RestContext): string {
   return handler?.path ?? unmatched;
 }
 
-/** What answers this route. The client protocol has an application of its own. */
+/** The transport of a route outside the client protocol, which is served by its own app. */
 export function transportOf(route: string): Transport {
   if (route === '/graphql') return 'graphql';
   if (route.startsWith('/health')) return 'health';

@@ -1,11 +1,14 @@
 import { newId } from '../lib/ids.ts';
 
 /**
- * What a caller may name a request by: a short token, in which no line can end and nothing can be marked up. One that
- * has an API key in it, or the beginning of one, is none, as names are logged.
+ * A valid caller-supplied request id: a short token without line breaks or markup. Ids are logged, so a value that
+ * contains an API key or its prefix is not valid.
  */
 const requestId = /^(?!.*service_live_)[A-Za-z0-9._-]{1,64}$/;
 
-/** The caller's name for a request, so that logs of several services can be read together; an id of ours for any other. */
-export const requestIdOf = (given: string | undefined): string =>
-  given !== undefined && requestId.test(given) ? given : newId();
+/**
+ * The request id: the caller's, if valid, so that logs of several services can be correlated; otherwise a new one.
+ * @param header value of `X-Request-Id`
+ */
+export const requestIdOf = (header: string | undefined): string =>
+  header !== undefined && requestId.test(header) ? header : newId();

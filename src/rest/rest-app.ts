@@ -27,8 +27,8 @@ const dashboardRoutes = [
 ];
 
 /**
- * Everything under `/api/v1`, save what the client protocol posts (sealed/client-app.ts).
- * @param openToAllowedPages lets configured pages call the dashboard's routes (middleware/cors.ts)
+ * Everything under `/api/v1` except the POST routes of the client protocol (sealed/client-app.ts).
+ * @param openToAllowedPages CORS middleware for the configured origins (middleware/cors.ts)
  */
 export function createRestApp(publicUrl: string, openToAllowedPages: MiddlewareHandler<RestEnv>) {
   const api = createRouter();

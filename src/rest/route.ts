@@ -1,7 +1,7 @@
 import { createRoute as createContract, OpenAPIHono, z } from '@hono/zod-openapi';
 import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
 import { ServiceError } from '../services/errors.ts';
-import { closedObject } from '../services/fields.ts';
+import { strictObject } from '../services/fields.ts';
 import type { RestEnv } from './adapter.ts';
 import { serviceErrorStatus } from './errors.ts';
 import { failureExample } from './examples.ts';
@@ -11,7 +11,7 @@ import { rateLimit } from './middleware/rate-limit.ts';
 import { refuseMembers } from './middleware/refuse-members.ts';
 import { failureSchema } from './schemas.ts';
 
-/** A router whose routes are their contract: what a schema refuses is answered as VALIDATION_FAILED. */
+/** A router that validates requests against the routes' schemas and answers violations with VALIDATION_FAILED. */
 export const createRouter = () =>
   new OpenAPIHono<RestEnv>({
     defaultHook: (result) => {
@@ -19,11 +19,11 @@ export const createRouter = () =>
     },
   });
 
-const noQuery = closedObject({});
+const noQuery = strictObject({});
 
 /**
- * A route of the dashboard, which takes what its contract names and refuses everything else by name: query parameters,
- * and the members of a body, also where the contract has none.
+ * A dashboard route. Query parameters and body members that its contract does not name are rejected, also on routes
+ * without query parameters or a body.
  */
 export const createRoute: typeof createContract = (config) => {
   const route = createContract(config);
@@ -32,41 +32,41 @@ export const createRoute: typeof createContract = (config) => {
   return Object.assign(route, { request, middleware: [config.middleware ?? [], refuseMembers].flat() });
 };
 
-/** A JSON request body of these members and no other. */
+/** A required JSON request body that rejects unknown members. */
 export const jsonBody = <Schema extends z.ZodObject<z.core.$ZodLooseShape, z.core.$strict>>(
   schema: Schema,
 ) => ({ required: true, content: { 'application/json': { schema } } });
 
-/** A JSON request body of the client protocol, where members that are not known are ignored (SPEC §1). */
+/** A JSON request body of the client protocol, which ignores unknown members (SPEC §1). */
 export const openJsonBody = <Schema extends z.ZodObject>(schema: Schema) => ({
   required: true,
   content: { 'application/json': { schema } },
 });
 
-/** A JSON answer. */
+/** A JSON response. */
 export const jsonAnswer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
   description,
   content: { 'application/json': { schema } },
 });
 
 const failureDescriptions = {
-  400: 'The input is not valid, or does not fit what is there',
-  401: 'Nobody is logged in, or the credentials are wrong',
+  400: 'Invalid input, or not possible in the current state',
+  401: 'Missing or invalid credentials',
   403: 'Not allowed',
-  404: 'There is no such thing, or it is not yours',
-  409: 'It conflicts with what exists',
-  413: 'The body is too large',
-  429: 'Too many requests: Retry-After says when the next one is welcome',
-  500: 'Something went wrong in the service',
-  503: 'A part that the request needs is away: try again in a moment',
+  404: 'Not found, or not yours',
+  409: 'Conflict with existing data',
+  413: 'Request body too large',
+  429: 'Too many requests; see Retry-After',
+  500: 'Internal error',
+  503: 'A required dependency is unavailable; try again shortly',
 } as const;
 type FailureStatus = keyof typeof failureDescriptions;
 
-/** The failures of a route, by HTTP status, from a table that says which status a code has. */
+/** Makes a function that lists a route's error responses by HTTP status, from a table of codes and their statuses. */
 export const failuresOf =
   <const Statuses extends Readonly<Record<string, FailureStatus>>>(statuses: Statuses) =>
-  <const Code extends keyof Statuses & string>(...given: readonly Code[]) => {
-    const codes = [...new Set(given)];
+  <const Code extends keyof Statuses & string>(...routeCodes: readonly Code[]) => {
+    const codes = [...new Set(routeCodes)];
     const statusOf = (code: Code) => statuses[code] ?? 500;
     const answers = [...new Set(codes.map(statusOf))].map((status) => [
       status,
@@ -78,7 +78,7 @@ export const failuresOf =
     return Object.fromEntries(answers) as Record<Statuses[Code], ReturnType<typeof failureAnswer>>;
   };
 
-/** One status of a route: the one error shape, with the codes that it can have here. */
+/** The error response of one status, with the codes it can have on this route. */
 const failureAnswer = (status: FailureStatus, codes: readonly string[]) => ({
   description: `${failureDescriptions[status]}: ${codes.join(', ')}`,
   content: {
@@ -89,60 +89,60 @@ const failureAnswer = (status: FailureStatus, codes: readonly string[]) => ({
   },
 });
 
-/** The failures of a dashboard route. */
+/** Error responses of a dashboard route. */
 export const failures = failuresOf({ ...serviceErrorStatus, PAYLOAD_TOO_LARGE: 413 });
 
-/** Any route may answer these. VALIDATION_FAILED: for a query parameter that is not known, at the least. */
-const always = ['VALIDATION_FAILED', 'UNAVAILABLE', 'INTERNAL'] as const;
-/** What a body adds. */
+/** Codes of every route. VALIDATION_FAILED: at least for unknown query parameters. */
+const commonCodes = ['VALIDATION_FAILED', 'UNAVAILABLE', 'INTERNAL'] as const;
+/** Codes that a request body adds. */
 export const bodyCodes = ['PAYLOAD_TOO_LARGE'] as const;
-/** A route that anyone may call, within its limit. FORBIDDEN: with a cookie, from a foreign page. */
-export const openCodes = ['FORBIDDEN', 'RATE_LIMITED', ...always] as const;
-/** A route for developers that changes nothing. RATE_LIMITED: at the least after many failed bearer attempts. */
-export const readCodes = ['UNAUTHENTICATED', 'RATE_LIMITED', ...always] as const;
-/** The same, of figures that are read in turn. */
-export const figureCodes = [...readCodes, 'TOO_MANY_READS'] as const;
-/** The same, of a list that is searched. */
-export const searchCodes = [...figureCodes, 'SEARCH_TOO_BROAD'] as const;
-/** A route for developers that changes something. */
+/** Codes of a public, rate-limited route. FORBIDDEN: a foreign page sent the session cookie. */
+export const publicCodes = ['FORBIDDEN', 'RATE_LIMITED', ...commonCodes] as const;
+/** Codes of an authenticated read. RATE_LIMITED: at least after many failed bearer attempts. */
+export const readCodes = ['UNAUTHENTICATED', 'RATE_LIMITED', ...commonCodes] as const;
+/** Codes of an authenticated read that waits in the developer's queue. */
+export const queuedReadCodes = [...readCodes, 'TOO_MANY_READS'] as const;
+/** Codes of a searchable list. */
+export const searchCodes = [...queuedReadCodes, 'SEARCH_TOO_BROAD'] as const;
+/** Codes of an authenticated change. */
 export const changeCodes = [...readCodes, 'FORBIDDEN'] as const;
 
-/** Either credential opens a dashboard route. */
+/** Dashboard routes accept either credential. */
 const developerSecurity: Record<string, string[]>[] = [{ sessionCookie: [] }, { apiKey: [] }];
 
-/** How the contract tells a route's limit; openapi.ts describes its header fields by it. */
+/** OpenAPI extension with a route's rate limit. openapi.ts adds the rate-limit header fields to routes that have it. */
 export const limitExtension = 'x-rate-limit';
 const limitNote = (name: RateLimitName) => ({
   [limitExtension]: { name, requests: rateLimitDefaults[name], windowSeconds: rateLimitWindowSeconds },
 });
 
-/** A route for developers. */
+/** Contract and middleware of an authenticated route. */
 export const forDevelopers = { security: developerSecurity, middleware: [authenticated, ...boundedJson] };
 
-/** A route for developers under a limit of its own. */
+/** Contract and middleware of an authenticated route with its own rate limit. */
 export const limitedForDevelopers = (limit: RateLimitName) => ({
   security: developerSecurity,
   middleware: [rateLimit(limit), authenticated, ...boundedJson],
   ...limitNote(limit),
 });
 
-/** What the contract says of a route for everyone under a limit. */
-export const openContract = (limit: RateLimitName) => ({ security: [], ...limitNote(limit) });
+/** Contract of a public, rate-limited route. */
+export const publicContract = (limit: RateLimitName) => ({ security: [], ...limitNote(limit) });
 
-/** A route for everyone under a limit. */
+/** Contract and middleware of a public, rate-limited route. */
 export const limitedForAll = (limit: RateLimitName) => ({
-  ...openContract(limit),
+  ...publicContract(limit),
   middleware: [rateLimit(limit), ...boundedJson],
 });
 
 const idText = z.string().openapi({ format: 'uuid', example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
 
-/** `:id` of a path. Text that is no id names nothing, so it is a 404 of the resource and no 400. */
-export const idParam = (whose: string) =>
+/** The `id` path parameter. It is not validated: a malformed id matches no resource and returns 404, not 400. */
+export const idParam = (resource: string) =>
   z.object({
-    id: idText.openapi({ param: { in: 'path', name: 'id', description: `Identifier of ${whose}.` } }),
+    id: idText.openapi({ param: { in: 'path', name: 'id', description: `Identifier of ${resource}.` } }),
   });
 
-/** A second identifier of a path, below `:id`. */
-export const nestedIdParam = (name: string, whose: string) =>
-  idText.openapi({ param: { in: 'path', name, description: `Identifier of ${whose}.` } });
+/** A second identifier in a path, after `id`. */
+export const nestedIdParam = (name: string, resource: string) =>
+  idText.openapi({ param: { in: 'path', name, description: `Identifier of ${resource}.` } });

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { defaultMessages, type MessageKey } from '../services/application/messages.ts';
 
-/** The shapes that routes answer with, as the OpenAPI document names them. */
+/** Response schemas of the routes, with their names in the OpenAPI document. */
 
 const timestamp = z.iso.datetime().openapi({ example: '2026-01-31T12:00:00.000Z' });
 const uuid = z.uuid().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
@@ -10,13 +10,16 @@ const success = z.literal(true);
 export const failureSchema = z
   .object({
     success: z.literal(false),
-    error: z.string().openapi({ description: 'What was wrong and what to do, for a person.' }),
-    code: z.string().openapi({ description: 'What was wrong, for a program.' }),
+    error: z.string().openapi({ description: 'Human-readable message.' }),
+    code: z.string().openapi({ description: 'Machine-readable error code.' }),
     issues: z
       .array(z.object({ path: z.array(z.union([z.string(), z.int()])), message: z.string() }))
       .optional()
-      .openapi({ description: 'With VALIDATION_FAILED and KEY_EXISTS: every thing wrong, and where.' }),
-    requestId: z.string().optional().openapi({ description: 'With INTERNAL: quote it to the operator.' }),
+      .openapi({ description: 'With VALIDATION_FAILED and KEY_EXISTS: every problem and its path.' }),
+    requestId: z
+      .string()
+      .optional()
+      .openapi({ description: 'With INTERNAL: the id to quote to the operator.' }),
   })
   .openapi('Failure');
 
@@ -26,12 +29,12 @@ export const developerSchema = z
     email: z.string().openapi({ example: 'ada@example.com' }),
     name: z.string().openapi({ example: 'Ada' }),
     keyCreationMode: z.enum(['default', 'private']).openapi({
-      description: 'Where keys are minted: by the service, or in the browser.',
+      description: 'Where license keys are generated: `default` by the service, `private` in the browser.',
     }),
     licenseMask: z
       .string()
       .nullable()
-      .openapi({ description: "Mask of keys that are minted without one; null: the service's own." }),
+      .openapi({ description: "Mask for keys created without one; null for the service's default." }),
     createdAt: timestamp,
   })
   .openapi('Developer');
@@ -49,7 +52,7 @@ export const applicationSchema = z
     registrationEnabled: z.boolean(),
     responseMessages: z.record(z.enum(messageKeys), z.string()).openapi({
       required: messageKeys,
-      description: 'What clients are told for each code: your texts over the defaults.',
+      description: 'Message shown to clients for each code: your text, or the default.',
     }),
     publicKeyB64: z
       .string()
@@ -72,7 +75,7 @@ export const sdkHintSchema = z
 export const mintedLicenseSchema = z
   .object({
     id: uuid,
-    licenseKey: z.string().openapi({ description: 'The key in the clear: shown this once.' }),
+    licenseKey: z.string().openapi({ description: 'The plaintext key. It is shown only once.' }),
     keyPrefix: z.string(),
     durationSeconds: z.int(),
     subscriptionTier: z.int(),
@@ -86,7 +89,7 @@ export const licenseSchema = z
     keyPrefix: z.string(),
     status: z.enum(['unused', 'active', 'expired', 'banned']),
     subscriptionTier: z.int(),
-    durationSeconds: z.int().openapi({ description: 'From first use; 0 never ends.' }),
+    durationSeconds: z.int().openapi({ description: 'Duration from first use; 0 means it never expires.' }),
     activatedAt: timestamp.nullable(),
     expiresAt: timestamp.nullable(),
     hwid: z.string().nullable(),
@@ -102,7 +105,7 @@ export const apiKeySchema = z
   .object({
     id: uuid,
     name: z.string(),
-    apiKey: z.string().openapi({ description: 'The whole token: shown this once.' }),
+    apiKey: z.string().openapi({ description: 'The plaintext token. It is shown only once.' }),
     keyPrefix: z.string(),
     createdAt: timestamp,
   })
@@ -117,7 +120,10 @@ export const endUserSchema = z
     username: z.string().openapi({ example: 'grace' }),
     email: z.string().nullable(),
     licenseId: uuid.nullable(),
-    subscriptionTier: z.int().nullable().openapi({ description: 'Of the linked license; null without one.' }),
+    subscriptionTier: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Tier of the linked license; null without one.' }),
     lastIp: z.string().nullable(),
     lastHwid: z.string().nullable(),
     createdAt: timestamp,
@@ -129,10 +135,12 @@ export const banSchema = z
   .object({
     id: uuid,
     banType: z.enum(['hwid', 'ip']),
-    value: z.string().openapi({ description: 'The banned HWID or address.', example: '192.0.2.7' }),
+    value: z.string().openapi({ description: 'The banned HWID or IP address.', example: '192.0.2.7' }),
     sourceLicenseId: uuid
       .nullable()
-      .openapi({ description: 'The license whose ban caused it; null once deleted.' }),
+      .openapi({
+        description: 'The license whose ban created this entry; null once that license is deleted.',
+      }),
     createdAt: timestamp,
   })
   .openapi('Ban');
@@ -153,15 +161,18 @@ export const securityLogEntrySchema = z
     id: uuid,
     applicationId: uuid.nullable(),
     event: z.string().openapi({ description: 'What happened.', example: 'license_validated' }),
-    code: z.string().nullable().openapi({ description: "The verdict of a client's request.", example: 'OK' }),
+    code: z
+      .string()
+      .nullable()
+      .openapi({ description: "The verdict code of a client's request.", example: 'OK' }),
     licenseId: uuid.nullable(),
     userId: uuid.nullable(),
     ip: z.string().nullable(),
-    country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2.' }),
+    country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2 code.' }),
     hwid: z.string().nullable(),
     metadata: z
       .unknown()
-      .openapi({ type: 'object', additionalProperties: true, description: 'More about the event.' }),
+      .openapi({ type: 'object', additionalProperties: true, description: 'Details of the event.' }),
     createdAt: timestamp,
   })
   .openapi('SecurityLogEntry');
@@ -235,9 +246,9 @@ export const sealedAnswerSchema = z
     ivB64: z.string(),
     ciphertextB64: z.string(),
     tagB64: z.string(),
-    signatureB64: z.string().openapi({ description: 'Ed25519 over the canonical JSON that is sealed.' }),
+    signatureB64: z.string().openapi({ description: 'Ed25519 signature over the sealed canonical JSON.' }),
   })
   .openapi('SealedAnswer');
 
-/** A success body: `success: true` and these members. */
+/** Schema of a success body: `success: true` plus these members. */
 export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.object({ success, ...shape });

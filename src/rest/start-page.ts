@@ -6,11 +6,11 @@ const links = [
   {
     href: 'graphql',
     name: 'Console',
-    what: 'GraphiQL: create an account, an application and license keys over GraphQL, with every field explained.',
+    what: 'GraphiQL: create an account, applications and license keys over GraphQL, with documentation for every field.',
   },
-  { href: 'docs', name: 'API reference', what: 'The REST API, to read and to try.' },
-  { href: 'api/v1/openapi.json', name: 'OpenAPI document', what: 'For generators of REST clients.' },
-  { href: 'health/ready', name: 'Health', what: 'Whether the service and what it depends on work.' },
+  { href: 'docs', name: 'API reference', what: 'Read about the REST API and try it.' },
+  { href: 'api/v1/openapi.json', name: 'OpenAPI document', what: 'For REST client generators.' },
+  { href: 'health/ready', name: 'Health', what: 'Status of the service and its dependencies.' },
 ] as const;
 
 const style = `
@@ -25,7 +25,7 @@ a:hover, a:focus-visible { border-color: #3b6cf6; outline: none; box-shadow: 0 0
 strong { color: light-dark(#2450d3, #8eabff); }
 `;
 
-/** Addresses are relative, so that the page works below any path. */
+/** URLs are relative, so the page works under any path prefix. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +37,7 @@ const page = `<!doctype html>
 <body>
 <main>
 <h1>Latchkey</h1>
-<p>License keys for your programs, on your server. It is running.</p>
+<p>License keys for your programs, on your server. The service is running.</p>
 <ul>
 ${links.map(({ href, name, what }) => `<li><a href="${href}"><strong>${name}</strong><p>${what}</p></a></li>`).join('\n')}
 </ul>
@@ -46,6 +46,6 @@ ${links.map(({ href, name, what }) => `<li><a href="${href}"><strong>${name}</st
 </html>
 `;
 
-/** A page that leads a browser on from `/`. A program that asks there gets ROUTE_NOT_FOUND, as at any other unknown address. */
+/** Serves a page with links to browsers that open `/`. Other clients get ROUTE_NOT_FOUND. */
 export const startPage = (): MiddlewareHandler<RestEnv> => async (c, next) =>
   c.req.header('accept')?.includes('text/html') ? c.body(page, 200, pageFields) : next();

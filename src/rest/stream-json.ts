@@ -1,10 +1,10 @@
 import { isPages, type Pages } from '../services/export-pages.ts';
 
 /**
- * A JSON text, written as its lists are read, so that no list is held in memory as a whole.
- * @param value what JSON can say, with lists as pages of their items, at any depth of objects
- * @param breakOff called when a list cannot be read to its end. It has to end the connection: the text so far is not
- *   whole, and nothing else tells its reader
+ * Streams a value as JSON, reading its lists page by page, so that no list is held in memory as a whole.
+ * @param value a JSON value in which lists may be `Pages`, nested in objects at any depth
+ * @param breakOff called when a list cannot be read to its end. It must close the connection: the text is incomplete by
+ *   then, and the client has no other way to tell
  */
 export function streamJson(
   value: object,

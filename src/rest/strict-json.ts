@@ -1,9 +1,10 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a body as the UTF-8 that JSON is (RFC 8259 §8.1). By itself the router puts U+FFFD in the place of bytes that
- * are none, so that different passwords become one: input is refused, never repaired (design §5, "Answers").
- * @throws {SyntaxError | TypeError} for what is not JSON, or not UTF-8
+ * Parses a body as JSON in UTF-8 (RFC 8259 §8.1). The router's own parser replaces invalid bytes with U+FFFD, which
+ * would make different passwords equal. Invalid input is rejected, never repaired.
+ * @throws {SyntaxError} if the body is not JSON
+ * @throws {TypeError} if the body is not UTF-8
  */
 export function parseStrictJson(body: ArrayBuffer) {
   return JSON.parse(utf8.decode(body));

@@ -4,15 +4,15 @@ import type { Failure } from './failure.ts';
 import type { SealedCall } from './sealed-call.ts';
 import type { InvalidVerdict } from './validate.ts';
 
-/** The service's signed word that the end user is registered, logged in or upgraded. */
+/** The service's signed confirmation that the end user is registered, logged in or upgraded. */
 export interface SignedIn {
   readonly kind: 'verdict';
   readonly valid: true;
   readonly code: 'OK';
   readonly message: string;
-  /** Opaque, and a secret: whoever has it is the user until `expiresAt`. */
+  /** An opaque secret that authenticates the user until `expiresAt`. */
   readonly sessionToken: string;
-  /** When `sessionToken` ends. */
+  /** When `sessionToken` expires. */
   readonly expiresAt: Date;
   readonly user: {
     readonly id: string;
@@ -20,15 +20,15 @@ export interface SignedIn {
     readonly email: string | null;
     readonly applicationId: string;
   };
-  /** Null: the user has no license, where the application requires none. */
+  /** Null if the user has no license, which is possible if the application does not require one. */
   readonly license: {
     readonly id: string;
     readonly status: string;
-    /** Null: the license never expires. */
+    /** Null if the license never expires. */
     readonly expiresAt: Date | null;
     readonly subscriptionTier: number;
   } | null;
-  /** What the service saw of this device. */
+  /** This device's IP address and HWID as seen by the service. */
   readonly session: { readonly ip: string | null; readonly hwid: string | null };
 }
 
@@ -36,12 +36,12 @@ export type ClientAuthOutcome = SignedIn | InvalidVerdict | Failure;
 
 interface ClientAuthInput {
   readonly path: (typeof clientPaths)['register' | 'login' | 'upgrade'];
-  /** Those that are undefined are left out of the request (SPEC §6). */
+  /** Undefined members are omitted from the request (SPEC §6). */
   readonly members: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What register, login and upgrade have in common. Never rejects: what goes wrong is a {@link Failure}. */
+/** Common part of register, login and upgrade. Never rejects; errors are returned as a {@link Failure}. */
 export async function askClientAuth(
   call: SealedCall,
   { path, members, signal }: ClientAuthInput,

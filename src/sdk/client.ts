@@ -8,28 +8,28 @@ import { type ValidateOptions, type ValidateOutcome, validate } from './validate
 
 export interface Client {
   /**
-   * Asks the service about a license key. Never rejects. Unlock only on `kind: 'verdict'` with `valid: true`; on
-   * `kind: 'failure'` nothing is known about the license.
+   * Validates a license key. Never rejects. Unlock only on `kind: 'verdict'` with `valid: true`; `kind: 'failure'` says
+   * nothing about the license.
    */
   validate(licenseKey: string, options?: ValidateOptions): Promise<ValidateOutcome>;
   /**
-   * Registers an end user and logs him in. Never rejects. The user is in only on `kind: 'verdict'` with
-   * `valid: true`; after a `kind: 'failure'` he may have been registered all the same: log in to find out.
+   * Registers an end user and logs them in. Never rejects. The user is logged in only on `kind: 'verdict'` with
+   * `valid: true`. After a `kind: 'failure'` they may still have been registered: log in to find out.
    */
   register(options: RegisterOptions): Promise<ClientAuthOutcome>;
-  /** Logs an end user in. Never rejects. He is in only on `kind: 'verdict'` with `valid: true`. */
+  /** Logs an end user in. Never rejects. The user is logged in only on `kind: 'verdict'` with `valid: true`. */
   login(options: LoginOptions): Promise<ClientAuthOutcome>;
   /**
-   * Gives an end user a license of a higher tier. Never rejects. He has it only on `kind: 'verdict'` with
-   * `valid: true`; after a `kind: 'failure'` he may have it all the same: log in to find out.
+   * Moves an end user to a license of a higher tier. Never rejects. The upgrade is confirmed only on `kind: 'verdict'`
+   * with `valid: true`. After a `kind: 'failure'` it may still have happened: log in to find out.
    */
   upgrade(options: UpgradeOptions): Promise<ClientAuthOutcome>;
 }
 
 /**
- * A client of one application. It connects when it is first asked, and keeps its session between calls: make one
- * and keep it.
- * @throws {TypeError} naming the option that is wrong
+ * Creates a client for one application. It connects on the first call and reuses its session, so create it once and keep
+ * it.
+ * @throws {TypeError} if an option is invalid; the message names it
  */
 export function createClient(options: ClientOptions): Client {
   const call = createSealedCall(parseOptions(options));

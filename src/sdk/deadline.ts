@@ -1,43 +1,43 @@
 import { type Failure, failure } from './failure.ts';
 
-/** One signal for a call: it aborts with a {@link Failure} as its reason, on time running out or the caller's wish. */
+/** A call's signal. It aborts on timeout or when the caller's signal aborts, with a {@link Failure} as its reason. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Stops the timer and the listening; call it when the call is over. */
+  /** Releases the timer and the listener; call it when the call is over. */
   end(): void;
 }
 
 /**
  * @param timeoutMs milliseconds from now
- * @param given the caller's signal. JavaScript can pass anything: what is none aborts the call, which would otherwise go
- *   on after its caller wanted it ended
+ * @param callerSignal JavaScript callers can pass anything. A value that is not an AbortSignal aborts the call, because
+ *   the caller would otherwise be unable to
  */
-export function startDeadline(timeoutMs: number, given: AbortSignal | null | undefined): Deadline {
-  const callers = isSignal(given) ? given : undefined;
+export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | null | undefined): Deadline {
+  const abortable = isSignal(callerSignal) ? callerSignal : undefined;
   const controller = new AbortController();
   const onAbort = () => {
-    controller.abort(failure('aborted', 'The call was aborted', { cause: callers?.reason }));
+    controller.abort(failure('aborted', 'The call was aborted', { cause: abortable?.reason }));
   };
   const timer = setTimeout(() => {
     controller.abort(failure('timeout', `No answer within ${timeoutMs} ms`));
   }, timeoutMs);
-  if (given !== undefined && given !== null && callers === undefined) {
-    controller.abort(failure('aborted', 'The call was not made: its signal must be an AbortSignal'));
+  if (callerSignal !== undefined && callerSignal !== null && abortable === undefined) {
+    controller.abort(failure('aborted', 'The call was not made: signal must be an AbortSignal'));
   }
-  if (callers?.aborted) onAbort();
-  else callers?.addEventListener('abort', onAbort, { once: true });
+  if (abortable?.aborted) onAbort();
+  else abortable?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: controller.signal,
     end() {
       clearTimeout(timer);
-      callers?.removeEventListener('abort', onAbort);
+      abortable?.removeEventListener('abort', onAbort);
     },
   };
 }
 
 /**
- * The promise's outcome, or a rejection with the signal's reason as soon as that aborts: some implementations of
- * fetch ignore their signal.
+ * Settles like the promise, or rejects with the signal's reason as soon as the signal aborts. Needed because some fetch
+ * implementations ignore their signal.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -48,13 +48,13 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** The failure to report for something thrown while a signal was watched. */
+/** Converts an exception to a failure: the signal's reason if it aborted, otherwise `network`. */
 export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
   if (signal.aborted && isFailure(signal.reason)) return signal.reason;
-  return failure('network', 'The service cannot be reached', { cause: thrown });
+  return failure('network', 'The service is unreachable', { cause: thrown });
 }
 
-/** By its methods: a program can have AbortSignals of more than one realm, or of a polyfill. */
+/** Checks for methods instead of the class: AbortSignals can come from another realm or a polyfill. */
 function isSignal(value: unknown): value is AbortSignal {
   return (
     typeof value === 'object' &&

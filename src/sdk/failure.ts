@@ -1,17 +1,16 @@
 /**
- * Why there is no answer. Never a verdict on a license: what a program does without an answer is its author's
- * decision.
+ * Why there is no verdict. A failure says nothing about the license; the program's author decides how to handle it.
  *
- * | reason | what happened | what helps |
+ * | reason | cause | remedy |
  * |---|---|---|
- * | `network` | no connection, a refused redirect, a connection that broke off | a network |
- * | `timeout` | no whole answer within `timeoutMs` | trying again later |
- * | `aborted` | the caller's signal, or what was given for one is none | |
- * | `rate-limited` | HTTP 429 | waiting for `retryAfterSeconds` |
- * | `unavailable` | HTTP 5xx | trying again later |
+ * | `network` | no connection, a lost connection, or a redirect | check the network |
+ * | `timeout` | no complete response within `timeoutMs` | retry later |
+ * | `aborted` | the caller's signal aborted, or is not an AbortSignal | |
+ * | `rate-limited` | HTTP 429 | wait for `retryAfterSeconds` |
+ * | `unavailable` | HTTP 5xx | retry later |
  * | `server-rejected` | an unsigned refusal, such as APP_DISABLED, APP_OUTDATED or IP_BANNED; see `code` | depends on `code` |
- * | `untrusted-answer` | an answer that is not provably the service's: a check of SPEC §7 failed | looking who answers |
- * | `clock` | this device's clock and the server's differ by more than 60 seconds | setting the clock |
+ * | `untrusted-answer` | the response failed a check of SPEC §7, so it may not come from the service | check which server responds |
+ * | `clock` | the device's clock and the server's differ by more than 60 seconds | set the clock |
  */
 export type FailureReason =
   | 'network'
@@ -26,13 +25,13 @@ export type FailureReason =
 export interface Failure {
   readonly kind: 'failure';
   readonly reason: FailureReason;
-  /** The code of a plaintext failure (SPEC §11), where the server gave one. Unsigned. */
+  /** The code of a plaintext error (SPEC §11), if the server sent one. Unsigned. */
   readonly code?: string;
-  /** For people. Where `code` is set it is the server's text, unsigned. */
+  /** For people. If `code` is set, this is the server's text, unsigned. */
   readonly message: string;
-  /** Seconds until the server wants to be asked again, where it said so. */
+  /** Seconds to wait before the next request, if the server sent `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** What was thrown below, for logs. */
+  /** The underlying error, for logs. */
   readonly cause?: unknown;
 }
 
@@ -44,7 +43,7 @@ export function failure(
   return { kind: 'failure', reason, message, ...more };
 }
 
-/** A failure of the checks of SPEC §7. */
+/** A failure for a response that did not pass the checks of SPEC §7. */
 export function untrusted(message: string): Failure {
   return failure('untrusted-answer', message);
 }

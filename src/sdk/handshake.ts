@@ -18,7 +18,7 @@ export interface Session {
   readonly openedAt: number;
 }
 
-/** Opens a session, with the checks of SPEC §3 in their order. */
+/** Opens a session, performing the checks of SPEC §3 in order. */
 export async function openSession(
   settings: Settings,
   post: PostJson,
@@ -37,7 +37,7 @@ export async function openSession(
   if (answer.status !== 200) return refusalOf(answer);
 
   const parsed = sessionInitResponse.safeParse(answer.body);
-  if (!parsed.success) return untrusted('The answer to the handshake is malformed');
+  if (!parsed.success) return untrusted('The handshake response is malformed');
   const { signatureB64, sessionId, serverNonceB64, hkdfSaltB64, timestamp } = parsed.data;
   if (!verifySignatureB64(signatureB64, sessionInitSignedPart(appId, parsed.data), publicKey)) {
     return untrusted("The handshake is not signed with the application's key");
@@ -46,7 +46,7 @@ export async function openSession(
 
   const serverNonce = decodeBase64(serverNonceB64);
   const salt = decodeBase64(hkdfSaltB64);
-  if (serverNonce === null || salt === null) return untrusted('The answer to the handshake is malformed');
+  if (serverNonce === null || salt === null) return untrusted('The handshake response is malformed');
   return {
     kind: 'session',
     sessionId,

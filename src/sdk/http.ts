@@ -7,15 +7,15 @@ import { type Failure, untrusted } from './failure.ts';
 export interface HttpAnswer {
   readonly kind: 'http';
   readonly status: number;
-  /** The `Retry-After` header in its form of seconds. */
+  /** The `Retry-After` header, if it is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
-  /** The parsed JSON body; undefined where the body is not JSON. */
+  /** The parsed JSON body; undefined if the body is not JSON. */
   readonly body: unknown;
 }
 
 export type PostJson = (path: string, body: JsonValue, signal: AbortSignal) => Promise<HttpAnswer | Failure>;
 
-/** Posts JSON and reads at most {@link answerMaxBytes} of an answer. Sends no cookies and follows no redirect. */
+/** Makes a function that posts JSON and reads at most {@link answerMaxBytes} of the response. It sends no cookies and follows no redirects. */
 export function createPostJson(baseUrl: string, fetch: typeof globalThis.fetch): PostJson {
   return async (path, body, signal) => {
     try {
@@ -29,10 +29,10 @@ export function createPostJson(baseUrl: string, fetch: typeof globalThis.fetch):
         signal,
       });
       const response = await untilAborted(request, signal);
-      // A fetch that was passed in may not honour `redirect`.
-      if (response.redirected) return untrusted('The service answered with a redirect');
+      // A custom fetch may ignore `redirect`.
+      if (response.redirected) return untrusted('The service sent a redirect');
       const text = await readBounded(response, signal);
-      if (text === null) return untrusted(`The answer is longer than ${answerMaxBytes} bytes or not UTF-8`);
+      if (text === null) return untrusted(`The response is longer than ${answerMaxBytes} bytes or not UTF-8`);
       return {
         kind: 'http',
         status: response.status,
@@ -59,7 +59,7 @@ async function readBounded(response: Response, signal: AbortSignal): Promise<str
       parts.push(value);
     }
   } finally {
-    // Frees the connection where the body was not read to its end; a body that was ignores it.
+    // Frees the connection if the body was not read to the end; otherwise this has no effect.
     reader.cancel().catch(() => undefined);
   }
 }
@@ -68,7 +68,7 @@ function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** What a JSON text says; undefined, which no JSON text says, for anything else. */
+/** Parses JSON; undefined if the text is malformed. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text);

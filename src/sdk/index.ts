@@ -1,5 +1,5 @@
 /**
- * Client software's SDK, the package "@latchkey/client". Node.js 20 and newer, Deno, browsers.
+ * The SDK for client software, published as "@latchkey/client". Runs on Node.js 20 or newer, Deno and browsers.
  *
  * ```ts
  * const client = createClient({ baseUrl, appId, publicKeyB64, version: '1.0.0' });
@@ -8,7 +8,7 @@
  * else if (outcome.valid) unlock(outcome.subscriptionTier);
  * else showRefusal(outcome.code, outcome.message);
  * ```
- * `client.register`, `client.login` and `client.upgrade` answer in the same way, about an end user.
+ * `client.register`, `client.login` and `client.upgrade` return similar outcomes for end users.
  */
 export { type Client, createClient } from './client.ts';
 export type { ClientAuthOutcome, SignedIn } from './client-auth.ts';

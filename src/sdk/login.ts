@@ -5,14 +5,14 @@ import type { SealedCall } from './sealed-call.ts';
 export interface LoginOptions {
   readonly username: string;
   readonly password: string;
-  /** What identifies this device, 1 to 256 characters. Left out, nothing is checked against a device. */
+  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped. */
   readonly hwid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Logs an end user in. */
 export function login(call: SealedCall, options: LoginOptions): Promise<ClientAuthOutcome> {
-  // JavaScript can leave the options out; the service then says what is missing.
+  // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, hwid, signal }: Partial<LoginOptions> = options ?? {};
   return askClientAuth(call, { path: clientPaths.login, members: { username, password, hwid }, signal });
 }

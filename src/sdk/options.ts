@@ -3,24 +3,24 @@ import { ed25519KeyBytes } from '../protocol/constants.ts';
 import { sessionInitRequest } from '../protocol/messages.ts';
 
 export interface ClientOptions {
-  /** `{base_url}` of the service, such as `https://license.example.com`. */
+  /** Base URL of the service, such as `https://license.example.com`. */
   readonly baseUrl: string;
   /** The application's id. */
   readonly appId: string;
-  /** The application's Ed25519 public key: 32 bytes in base64. All trust in an answer comes from it. */
+  /** The application's Ed25519 public key: 32 bytes in base64. Responses are trusted only if this key verifies them. */
   readonly publicKeyB64: string;
-  /** This program's version, exactly as the application has it. */
+  /** This program's version; must equal the application's version. */
   readonly version: string;
-  /** Milliseconds that a whole call may take, a handshake in it included. Default 10,000. */
+  /** Timeout of a whole call in milliseconds, including a handshake. Default 10,000. */
   readonly timeoutMs?: number;
-  /** What to send requests with. Default `globalThis.fetch`. */
+  /** The fetch implementation to use. Default `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Milliseconds since the Unix epoch. Default `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
 
 export interface Settings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly appId: string;
   readonly publicKey: Uint8Array;
@@ -30,25 +30,23 @@ export interface Settings {
   readonly now: () => number;
 }
 
-/** setTimeout fires at once beyond this. */
-const longestTimeoutMs = 2 ** 31 - 1;
+/** The limit of setTimeout, which fires immediately for longer delays. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
-/** @throws {TypeError} naming the option that is wrong: a mistake in the program, not a failure of a call */
+/** @throws {TypeError} if an option is invalid; the message names it */
 export function parseOptions(options: ClientOptions): Settings {
   const { timeoutMs = 10_000, now = Date.now } = options;
   const { appId, clientVersion } = sessionInitRequest.shape;
   if (!appId.safeParse(options.appId).success) throw new TypeError('appId must be a UUID in lower case');
   if (!clientVersion.safeParse(options.version).success) {
-    throw new TypeError('version must be a text of 1 to 64 characters');
+    throw new TypeError('version must be a string of 1 to 64 characters');
   }
   const publicKey = decodeBase64(String(options.publicKeyB64));
   if (publicKey?.length !== ed25519KeyBytes) {
-    throw new TypeError(
-      'publicKeyB64 must be the base64 of 32 bytes, as the service gave it for the application',
-    );
+    throw new TypeError("publicKeyB64 must be the application's public key: the base64 of 32 bytes");
   }
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > longestTimeoutMs) {
-    throw new TypeError(`timeoutMs must be a number above 0 and up to ${longestTimeoutMs}`);
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > maxTimeoutMs) {
+    throw new TypeError(`timeoutMs must be a number greater than 0 and at most ${maxTimeoutMs}`);
   }
   if (typeof globalThis.crypto?.getRandomValues !== 'function') {
     throw new TypeError('This runtime has no Web Crypto (globalThis.crypto); use Node.js 20 or newer');
@@ -59,14 +57,14 @@ export function parseOptions(options: ClientOptions): Settings {
     publicKey,
     version: options.version,
     timeoutMs,
-    // Bound, as browsers refuse a fetch that is called on another object.
+    // Bound, because browsers reject a fetch that is called as another object's method.
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     now,
   };
 }
 
 function parseBaseUrl(text: string): string {
-  const wrong = 'baseUrl must be an http or https address without credentials, query or fragment';
+  const wrong = 'baseUrl must be an http or https URL without credentials, query or fragment';
   let url: URL;
   try {
     url = new URL(text);

@@ -8,16 +8,16 @@ export interface RegisterOptions {
   /** 8 to 128 characters. */
   readonly password: string;
   readonly email?: string | undefined;
-  /** Needed where the application requires a license to register. */
+  /** Required if the application requires a license to register. */
   readonly licenseKey?: string | undefined;
-  /** What identifies this device, 1 to 256 characters. Left out, nothing is checked against a device. */
+  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped. */
   readonly hwid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Registers an end user and logs him in. */
+/** Registers an end user and logs them in. */
 export function register(call: SealedCall, options: RegisterOptions): Promise<ClientAuthOutcome> {
-  // JavaScript can leave the options out; the service then says what is missing.
+  // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, email, licenseKey, hwid, signal }: Partial<RegisterOptions> = options ?? {};
   const members = { username, password, email, licenseKey, hwid };
   return askClientAuth(call, { path: clientPaths.register, members, signal });

@@ -20,40 +20,40 @@ export interface ExpectedAnswer<Result> {
   readonly settings: Pick<Settings, 'publicKey' | 'now'>;
 }
 
-/** What binds an answer to its request; read apart from the rest, as it is checked before the rest. */
+/** Members that bind a response to its request. Parsed separately, because they are checked before the others. */
 const binding = z.object({ sessionId: z.string(), timestamp: z.int(), nonce: z.string().optional() });
 
-/** The inner object of a sealed answer, with the checks of SPEC §7 in their order. */
+/** Opens a sealed response, performing the checks of SPEC §7 in order. */
 export function openSealedAnswer<Result>(
   body: unknown,
   { session, nonce, result, settings }: ExpectedAnswer<Result>,
 ): Answer<Result> | Failure {
   const outer = sealedResponse.safeParse(body);
-  if (!outer.success) return untrusted('The answer is not sealed');
+  if (!outer.success) return untrusted('The response is not sealed');
   const plaintext = openEnvelope(session.key, outer.data);
-  if (plaintext === null) return untrusted('The answer does not open under the session key');
+  if (plaintext === null) return untrusted('The response cannot be decrypted with the session key');
 
   const inner = parseCanonical(plaintext);
-  if (inner === undefined) return untrusted('The sealed text is not canonical JSON');
+  if (inner === undefined) return untrusted('The sealed plaintext is not canonical JSON');
   const signature = decodeBase64(outer.data.signatureB64);
   if (signature === null || !verifyBytes(signature, plaintext, settings.publicKey)) {
-    return untrusted("The answer is not signed with the application's key");
+    return untrusted("The response is not signed with the application's key");
   }
 
   const bound = binding.safeParse(inner);
   if (!bound.success || bound.data.sessionId !== session.sessionId) {
-    return untrusted('The answer belongs to another session');
+    return untrusted('The response belongs to another session');
   }
-  // Before the clock: only an answer that carries our nonce is fresh, so that its time says anything of this clock.
-  if (bound.data.nonce !== nonce) return untrusted('The answer does not carry the nonce of the request');
+  // Before the clock: the nonce proves that the response is fresh, and only a fresh timestamp says anything about this clock.
+  if (bound.data.nonce !== nonce) return untrusted("The response does not contain the request's nonce");
   if (!isOnTime(bound.data.timestamp, settings.now)) return clockFailure();
 
   const parsed = result.safeParse(inner);
-  if (!parsed.success) return untrusted('The signed answer has another shape than the protocol says');
+  if (!parsed.success) return untrusted('The signed response does not follow the protocol');
   return { kind: 'answer', inner: parsed.data };
 }
 
-/** The value of bytes that are its canonical JSON; undefined for all others, an ambiguous text among them. */
+/** Parses bytes that are canonical JSON; undefined for anything else, including ambiguous JSON such as duplicate names. */
 function parseCanonical(bytes: Uint8Array): JsonValue | undefined {
   const text = decodeUtf8(bytes);
   const value = text === null ? undefined : parseJson(text);

@@ -17,20 +17,20 @@ import { createSessionHolder } from './session-holder.ts';
 
 export interface SealedCallInput<Result> {
   readonly path: string;
-  /** The members of the inner request beside its head. */
+  /** Members of the inner request in addition to the common ones. */
   readonly members: JsonObject;
-  /** The shape of the inner answer. */
+  /** Schema of the inner response. */
   readonly result: z.ZodType<Result>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer that passed every check of SPEC §7. */
+/** A response that passed all checks of SPEC §7. */
 export interface Answer<Result> {
   readonly kind: 'answer';
   readonly inner: Result;
 }
 
-/** Makes one sealed request: what validate, register, login and upgrade have in common. */
+/** Makes a sealed request; shared by validate, register, login and upgrade. */
 export type SealedCall = <Result>(input: SealedCallInput<Result>) => Promise<Answer<Result> | Failure>;
 
 export function createSealedCall(settings: Settings): SealedCall {
@@ -42,7 +42,7 @@ export function createSealedCall(settings: Settings): SealedCall {
     { path, members, result }: SealedCallInput<Result>,
     signal: AbortSignal,
   ): Promise<Answer<Result> | Failure> {
-    const nonce = encodeBase64(randomBytes(requestNonceBytes.usual));
+    const nonce = encodeBase64(randomBytes(requestNonceBytes.recommended));
     const head: InnerHead = {
       nonce,
       timestamp: unixSeconds(settings.now),
@@ -69,7 +69,7 @@ export function createSealedCall(settings: Settings): SealedCall {
     try {
       signal.throwIfAborted();
       const first = await attempt(input, signal);
-      // Once: a server that honours no session at all must not be asked for ever (SPEC §9).
+      // Retry only once: a server that rejects every session must not cause an endless loop (SPEC §9).
       return first.expired ? (await attempt(input, signal)).outcome : first.outcome;
     } catch (thrown) {
       return failureOf(thrown, signal);
@@ -79,7 +79,7 @@ export function createSealedCall(settings: Settings): SealedCall {
   };
 }
 
-/** Whether the next request needs a new session: the server cannot open this one, or somebody meddles with it. */
+/** Whether the next request needs a new session: the server cannot open this one, or someone tampers with it. */
 function isSessionSpent(outcome: Answer<unknown> | Failure): boolean {
   if (outcome.kind === 'answer') return false;
   const { reason, code } = outcome;

@@ -3,7 +3,7 @@ import { untilAborted } from './deadline.ts';
 import type { Failure } from './failure.ts';
 import type { Session } from './handshake.ts';
 
-/** Renewed this long before its end, so that no request is under way when a session ends (SPEC §9). */
+/** Sessions are renewed this long before they expire, so that none expires during a request (SPEC §9). */
 const renewalMarginSeconds = 60;
 const usableMs = (sessionLifetimeSeconds - renewalMarginSeconds) * 1000;
 
@@ -15,11 +15,11 @@ interface Opening {
 
 export interface SessionHolder {
   /**
-   * The session in use, or a new one. Calls that come while one is being opened share it; each leaves when its
-   * own signal aborts (then this rejects with the signal's reason), and the handshake ends with the last to leave.
+   * Returns the current session or opens a new one. Concurrent calls share one handshake. A call whose signal aborts
+   * rejects with the signal's reason; the handshake is aborted when the last waiting call leaves.
    */
   acquire(signal: AbortSignal): Promise<Session | Failure>;
-  /** Uses this session no more. Does nothing where another one has taken its place. */
+  /** Stops using this session. No effect if another one has replaced it. */
   discard(session: Session): void;
 }
 
@@ -56,7 +56,7 @@ export function createSessionHolder(
       } finally {
         joined.waiting--;
         if (joined.waiting === 0) {
-          // Nobody joins a handshake that is about to be aborted.
+          // No later call may join a handshake that is about to be aborted.
           if (opening === joined) opening = null;
           joined.controller.abort();
         }
@@ -68,7 +68,7 @@ export function createSessionHolder(
   };
 }
 
-/** False too for a session from the future: the clock was set back, and its age is no longer known. */
+/** False also for a session from the future: the clock was set back, so the session's age is unknown. */
 function isUsable(session: Session, now: number): boolean {
   const age = now - session.openedAt;
   return age >= 0 && age < usableMs;

@@ -4,16 +4,16 @@ import type { SealedCall } from './sealed-call.ts';
 
 export interface UpgradeOptions {
   readonly username: string;
-  /** Of a license whose tier is higher than that of the one the user has; none counts as 0. */
+  /** Key of a license with a higher tier than the user's current one; no license counts as tier 0. */
   readonly licenseKey: string;
-  /** What identifies this device, 1 to 256 characters. Left out, nothing is checked against a device. */
+  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped. */
   readonly hwid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives an end user a license of a higher tier. */
+/** Moves an end user to a license of a higher tier. */
 export function upgrade(call: SealedCall, options: UpgradeOptions): Promise<ClientAuthOutcome> {
-  // JavaScript can leave the options out; the service then says what is missing.
+  // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, licenseKey, hwid, signal }: Partial<UpgradeOptions> = options ?? {};
   return askClientAuth(call, { path: clientPaths.upgrade, members: { username, licenseKey, hwid }, signal });
 }

@@ -4,19 +4,19 @@ import type { Failure } from './failure.ts';
 import type { SealedCall } from './sealed-call.ts';
 
 export interface ValidateOptions {
-  /** What identifies this device, 1 to 256 characters. Left out, the license is not checked against a device. */
+  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped. */
   readonly hwid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The service's signed word that the license is good. */
+/** The service's signed confirmation that the license is valid. */
 export interface ValidVerdict {
   readonly kind: 'verdict';
   readonly valid: true;
   readonly code: 'OK';
   readonly message: string;
   readonly status: string;
-  /** Null: the license never expires. */
+  /** Null if the license never expires. */
   readonly expiresAt: Date | null;
   readonly subscriptionTier: number;
 }
@@ -25,21 +25,21 @@ export interface ValidVerdict {
 export interface InvalidVerdict {
   readonly kind: 'verdict';
   readonly valid: false;
-  /** One of the known codes, or one that a later server has added. */
+  /** A known code, or one that a later server version added. */
   readonly code: FailureVerdictCode | (string & {});
-  /** For people; the developer can edit it. */
+  /** For people; the developer can customize it. */
   readonly message: string;
 }
 
 export type ValidateOutcome = ValidVerdict | InvalidVerdict | Failure;
 
-/** Asks the service about a license key. Never rejects: what goes wrong is a {@link Failure}. */
+/** Validates a license key. Never rejects; errors are returned as a {@link Failure}. */
 export async function validate(
   call: SealedCall,
   licenseKey: string,
   options?: ValidateOptions | null,
 ): Promise<ValidateOutcome> {
-  // JavaScript can pass null for nothing.
+  // JavaScript callers can pass null.
   const { hwid, signal } = options ?? {};
   const members = hwid === undefined ? { licenseKey } : { licenseKey, hwid };
   const answer = await call({ path: clientPaths.validate, members, result: validateResult, signal });

@@ -13,7 +13,7 @@ export const text = textOf;
  * An object with these members and no other: a member that is misspelt is refused by name, and not passed over. What
  * developers send is made of these; the client protocol goes on ignoring what it does not know (SPEC §1).
  */
-export const closedObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+export const strictObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? unknownMember(membersOf(issue.inst)) : undefined),
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../lib/ids.ts';
-import { closedObject, text } from './fields.ts';
+import { strictObject, text } from './fields.ts';
 
 /** How many rows a page has, in REST and in GraphQL (design §5). */
 export const pageSize = { fallback: 50, largest: 200 } as const;
@@ -31,7 +31,7 @@ export const cursor = z
 export const searchText = text({ min: 0, max: 200 });
 
 /** Which page of a list, newest first (design §5). A keyset on the id: stable while rows are added. */
-export const pageInput = closedObject({
+export const pageInput = strictObject({
   limit: z.int().min(1).max(pageSize.largest).default(pageSize.fallback),
   cursor: cursor.optional(),
   q: searchText.optional(),
@@ -43,7 +43,7 @@ export type PageInput = z.output<typeof pageInput>;
 export const wholeList = { rows: 1_000, bytes: 4_000_000 } as const;
 
 /** Which part of a list that is answered whole, as far as that is short, unless a page of it is asked for. */
-export const listInput = closedObject({
+export const listInput = strictObject({
   limit: z.int().min(1).max(pageSize.largest).optional(),
   cursor: cursor.optional(),
 });

@@ -94,7 +94,9 @@ describe('a client that goes away before its request is whole', () => {
         .map((line) => z.looseObject({ level: z.number() }).parse(JSON.parse(line)))
         .filter(({ level }) => level !== 30);
     await vi.waitFor(() => expect(said()).not.toEqual([]), { timeout: 10_000 });
-    expect(said()).toMatchObject([{ level: 20, msg: 'a client went away before its request was whole' }]);
+    expect(said()).toMatchObject([
+      { level: 20, msg: 'client disconnected before sending its whole request' },
+    ]);
   });
 });
 
@@ -110,7 +112,7 @@ describe('what was not foreseen', () => {
     const { requestId = '', error } = expectFailure(answer, 500, 'INTERNAL');
     expect(requestId).toBe(answer.headers.get('x-request-id'));
     expect(JSON.stringify([answer.body, [...answer.headers]])).not.toMatch(/hunter2|SELECT|TypeError|\.ts/);
-    expect(error).toBe('Something went wrong here. It has been logged.');
+    expect(error).toBe('Internal error. It has been logged.');
     const [line = '', ...others] = linesOf(requestId);
     expect(others).toEqual([]);
     expect(JSON.parse(line)).toMatchObject({

@@ -250,7 +250,7 @@ describe('an origin that is refused', () => {
     await asks(on, `https://${'x'.repeat(1_000)}.example`).get('/api/v1/auth/me');
     const last = refusals(on).at(-1);
     expect(refusals(on)).toHaveLength(11);
-    expect(last).toMatchObject({ refusedWithoutALine: 40 });
+    expect(last).toMatchObject({ suppressedWarnings: 40 });
     expect(last?.origin?.length).toBeLessThanOrEqual(100);
   });
 });

@@ -462,7 +462,7 @@ describe('the export of users', () => {
     const answer = await world.client.open('GET', `${usersPath()}/export`);
     expect(answer.status).toBe(200);
     await expect(answer.text()).rejects.toThrow();
-    expect(server.logLines.some((line) => line.includes('An export was broken off'))).toBe(true);
+    expect(server.logLines.some((line) => line.includes('An export was aborted'))).toBe(true);
   });
 
   test('holds what is stored of them, and no secret', async () => {

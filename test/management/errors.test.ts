@@ -135,7 +135,7 @@ test('no answer within the time limit is TIMEOUT', async ({ server }) => {
   server.answer(silence);
   await expect(server.client().request(MeDocument, {}, { timeoutMilliseconds: 50 })).rejects.toMatchObject({
     code: 'TIMEOUT',
-    message: 'No whole answer within 50 ms',
+    message: 'No complete response within 50 ms',
   });
 });
 

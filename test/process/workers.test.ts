@@ -135,7 +135,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
 
   test('answer in turn, and each names itself in its log', async () => {
     const complainers = () =>
-      linesOf(service, 'The client address in X-Forwarded-For cannot be read').map(({ worker }) => worker);
+      linesOf(service, 'The client address in X-Forwarded-For cannot be parsed').map(({ worker }) => worker);
     for (const address of ['one', 'two', 'three', 'four'])
       expect(await askUnreadable(service, address)).toBe(200);
     await vi.waitFor(() => expect(complainers().toSorted()).toEqual([1, 2]), patient);

@@ -10,14 +10,14 @@ export interface AllowedOriginsOptions {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Which pages may use the session cookie: this service's, and those of `CORS_ORIGINS`. */
+/** Origins whose pages may use the session cookie: this service's and those of `CORS_ORIGINS`. */
 export interface AllowedOrigins {
-  /** Those of `CORS_ORIGINS`. */
+  /** The origins of `CORS_ORIGINS`. */
   readonly configured: readonly string[];
-  /** The origin of the page that asks, where it is not allowed; null for an allowed one, and where no page asks. */
+  /** The request's `Origin` if it is not allowed; null if it is allowed or absent. */
   foreign(c: RestContext): string | null;
-  /** Tells the operator of an origin that was refused. */
-  noteRefused(origin: string): void;
+  /** Warns the operator about a refused origin. */
+  logRefused(origin: string): void;
 }
 
 export function createAllowedOrigins(options: AllowedOriginsOptions): AllowedOrigins {
@@ -30,45 +30,45 @@ export function createAllowedOrigins(options: AllowedOriginsOptions): AllowedOri
       if (origin === undefined || allowed.has(origin)) return null;
       return isSameHost(origin, c.req.header('host')) ? null : origin;
     },
-    noteRefused: createRefusalLog(options),
+    logRefused: createRefusalLog(options),
   };
 }
 
-/** The page was served by the very address that it calls. */
+/** Whether the page was served by the host that it calls. */
 function isSameHost(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** A sender chooses what `Origin` says, a million times over: what is remembered, and logged in a minute, is bounded. */
-const bounds = { remembered: 1_000, longest: 100, linesPerMinute: 10 } as const;
+/** Callers choose the value of `Origin`, so memory and log lines are bounded. */
+const bounds = { remembered: 1_000, maxLength: 100, linesPerMinute: 10 } as const;
 const minute = 60_000;
 
-/** Logs each origin once, as long as it is remembered. What goes beyond a minute's lines is counted in the next one. */
+/** Logs each origin once while it is remembered. Lines above the limit per minute are dropped and counted in the next line. */
 export function createRefusalLog({ clock, log }: Pick<AllowedOriginsOptions, 'clock' | 'log'>) {
   const logged = new LRUCache<string, true>({ max: bounds.remembered });
   let windowStart = Number.NEGATIVE_INFINITY;
   let lines = 0;
-  let unnamed = 0;
+  let suppressed = 0;
   return (text: string): void => {
-    const origin = text.slice(0, bounds.longest);
+    const origin = text.slice(0, bounds.maxLength);
     if (logged.get(origin) === true) return;
     const now = clock.now();
-    // The second condition: the clock was set back.
+    // The second condition holds when the clock was set back.
     if (now - windowStart >= minute || now < windowStart) {
       windowStart = now;
       lines = 0;
     }
     if (lines >= bounds.linesPerMinute) {
-      unnamed += 1;
+      suppressed += 1;
       return;
     }
     lines += 1;
     logged.set(origin, true);
     log.warn(
-      { origin, ...(unnamed > 0 && { refusedWithoutALine: unnamed }) },
-      'A page of an origin that is not in CORS_ORIGINS called the dashboard API. Browsers keep the answers from it, and ' +
-        'changes by session cookie are refused. Add the origin to CORS_ORIGINS if the page is yours',
+      { origin, ...(suppressed > 0 && { suppressedWarnings: suppressed }) },
+      'A page whose origin is not in CORS_ORIGINS called the dashboard API. Browsers hide the responses from it, and ' +
+        'changes that use the session cookie are refused. If the page is yours, add its origin to CORS_ORIGINS',
     );
-    unnamed = 0;
+    suppressed = 0;
   };
 }

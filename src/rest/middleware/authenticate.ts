@@ -8,8 +8,9 @@ import { refusedOrigin } from './origin-guard.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
 /**
- * Finds out who asks, by cookie or bearer key, and notes it; an anonymous caller is let through.
- * @throws {ServiceError} FORBIDDEN where a foreign page's change goes by a valid cookie after all
+ * Identifies the caller by cookie or API key and records the result. Anonymous callers pass.
+ * @throws {ServiceError} FORBIDDEN if a foreign page sent both credentials and the cookie is the one that counts;
+ *   RATE_LIMITED after too many failed bearer attempts
  */
 export async function identify(c: RestContext): Promise<void> {
   const credentials = { cookie: readSessionCookie(c), bearer: readBearer(c) };
@@ -25,13 +26,13 @@ export async function identify(c: RestContext): Promise<void> {
   if (exchange !== null) c.get('env').unreadAnswers.follow(actor.developerId, exchange.outgoing);
 }
 
-/** Identifies who asks, and lets everybody through. */
+/** Identifies the caller; anonymous callers pass. */
 export const identified: MiddlewareHandler<RestEnv> = async (c, next) => {
   await identify(c);
   await next();
 };
 
-/** Lets developers alone through: before the body is looked at, so that nobody learns what would be valid. */
+/** Requires a developer. It runs before the body is read, so that anonymous callers learn nothing about valid input. */
 export const authenticated: MiddlewareHandler<RestEnv> = async (c, next) => {
   await identify(c);
   requireDeveloper(c.get('actor') ?? { type: 'anonymous', rejected: null });

@@ -2,15 +2,15 @@ import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { findExcess, type JsonLimits, largestJson } from '../../lib/json-limits.ts';
 import type { RestEnv } from '../adapter.ts';
-import { largestBodies, limitBodyByActor } from './limit-body.ts';
+import { limitBodyByActor, maxBodyBytes } from './limit-body.ts';
 import { hasBody } from './require-json.ts';
 
 const excessMessages: Record<keyof JsonLimits, string> = {
-  values: `The request body holds more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
-  text: `A text or member name in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Nothing here takes one of that length.`,
+  values: `The request body contains more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A string or member name in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes.`,
 };
 
-/** Refuses what would stall the process while a validator parses it: lists in lists, by the million. */
+/** Rejects JSON that would stall the process while it is parsed and validated, such as millions of nested arrays. */
 const refuseExcess: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (hasBody(c)) {
     const excess = findExcess(new Uint8Array(await c.req.arrayBuffer()), largestJson);
@@ -20,11 +20,11 @@ const refuseExcess: MiddlewareHandler<RestEnv> = async (c, next) => {
 };
 
 /**
- * Bounds a body by who sends it, and then what it holds. It stands in a route, behind what finds out who asks and how
- * often: of a request that a route refuses for its sender, or that has no route, no byte of a body is held. A validator
- * would take a refusal of its reader for a body that is not JSON, so this comes before one.
+ * Limits a body's size by caller, then its contents. It runs inside a route, after authentication and rate limits, so
+ * that no body is buffered for a request that they reject or that matches no route. It runs before the validator, which
+ * would report an error from the body reader as malformed JSON.
  */
 export const boundedJson: readonly MiddlewareHandler<RestEnv>[] = [
-  limitBodyByActor(largestBodies),
+  limitBodyByActor(maxBodyBytes),
   refuseExcess,
 ];

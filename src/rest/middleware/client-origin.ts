@@ -12,35 +12,35 @@ export interface ClientOriginOptions {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Whoever has no address that can be read: not stored, not banned, and of one limit with all of their kind. */
+/** Clients whose address cannot be parsed: nothing is stored, IP bans do not apply, and all of them share one rate limit. */
 const unknownOrigin: ClientOrigin = { ip: null, limitKey: 'unknown', country: null };
-const longestLogged = 100;
+const maxLoggedLength = 100;
 
 /**
- * Where a request came from. Behind `trustProxy` reverse proxies the client's address is that many from the right of
- * X-Forwarded-For: each proxy appends the address that it saw, so whatever stands further left is the client's own
- * word and changes nothing. What shows that TRUST_PROXY or a proxy is set up wrongly is logged once.
+ * Makes a function that determines a client's address and country. Behind `trustProxy` reverse proxies, the client
+ * address is that many entries from the right of X-Forwarded-For: each proxy appends the address it saw, and entries
+ * further left can be forged by the client. Signs of a misconfigured proxy or TRUST_PROXY are logged once.
  */
 export function createClientOrigin({ trustProxy, country, log }: ClientOriginOptions) {
   const addressOf = createAddressReader();
   const warnOfTrust = once(() =>
     log.warn(
-      'A request came with X-Forwarded-For, and TRUST_PROXY is 0. If a reverse proxy stands in front, set TRUST_PROXY ' +
-        'to the number of proxies in front, or all clients share one address and one rate limit',
+      'A request has X-Forwarded-For, but TRUST_PROXY is 0. If the service runs behind reverse proxies, set TRUST_PROXY ' +
+        'to their number; otherwise all clients share one address and one rate limit',
     ),
   );
   const warnOfAddress = once((address: string) =>
     log.warn(
-      { address: address.slice(0, longestLogged) },
-      'The client address in X-Forwarded-For cannot be read. Check TRUST_PROXY and what the proxy writes: such clients ' +
-        'share one rate limit, and bans of their address do nothing',
+      { address: address.slice(0, maxLoggedLength) },
+      'The client address in X-Forwarded-For cannot be parsed. Check TRUST_PROXY and the proxy configuration: such ' +
+        'clients share one rate limit, and IP bans do not apply to them',
     ),
   );
 
   return (c: Context): ClientOrigin => {
     const hops = c.req.header('x-forwarded-for')?.split(',');
     if (trustProxy === 0 && hops !== undefined) warnOfTrust();
-    // Fewer hops than proxies: the request came past one of them, and only the socket is known.
+    // With fewer entries than proxies, the request bypassed one of them: use the socket's address.
     const forwarded = trustProxy === 0 ? undefined : hops?.at(-trustProxy)?.trim();
     const address = addressOf(forwarded ?? getConnInfo(c).remote.address ?? '');
     if (address === null) {
@@ -53,18 +53,18 @@ export function createClientOrigin({ trustProxy, country, log }: ClientOriginOpt
 
 type Address = Pick<ClientOrigin, 'limitKey'> & { readonly ip: string };
 
-/** The addresses that were read last, as they were written: a client asks again and again. */
-const kept = { addresses: 10_000, longest: 64 } as const;
+/** Bounds of the cache of parsed addresses, keyed by their text. */
+const cacheBounds = { addresses: 10_000, maxLength: 64 } as const;
 
 function createAddressReader(): (text: string) => Address | null {
-  const known = new LRUCache<string, Address>({ max: kept.addresses });
+  const known = new LRUCache<string, Address>({ max: cacheBounds.addresses });
   return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
+    const cached = known.get(text);
+    if (cached !== undefined) return cached;
     const ip = parseForwardedAddress(text);
     if (ip === null) return null;
     const address = { ip, limitKey: rateLimitKey(ip) };
-    if (text.length <= kept.longest) known.set(text, address);
+    if (text.length <= cacheBounds.maxLength) known.set(text, address);
     return address;
   };
 }

@@ -4,11 +4,11 @@ import type { RestContext, RestEnv } from '../adapter.ts';
 import { type HeaderFields, setFields } from '../header-fields.ts';
 import type { AllowedOrigins } from './allowed-origins.ts';
 
-/** What a page may read of an answer beside its body. */
+/** Response header fields that pages may read. */
 const exposed = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 /**
- * Client software may run in any page, and the client protocol trusts no cookie: every origin may call it, without
+ * Client software may run on any web page, and the client protocol uses no cookies. Every origin may call it, without
  * credentials.
  */
 const openFields: HeaderFields = {
@@ -16,11 +16,11 @@ const openFields: HeaderFields = {
   'Access-Control-Expose-Headers': exposed.join(','),
 };
 
-/** What a page needs to be let at an answer of the client protocol; nothing where no page asks. */
+/** CORS fields of a client-protocol response; empty for requests without an `Origin`. */
 export const openFieldsFor = (c: RestContext): HeaderFields =>
   c.req.header('origin') === undefined ? {} : openFields;
 
-/** Answers a page that asks whether it may call the client protocol. */
+/** Answers CORS preflights of the client protocol. */
 export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
   setFields(c, openFieldsFor(c));
   if (c.req.method !== 'OPTIONS' || c.req.header('origin') === undefined) return next();
@@ -31,15 +31,15 @@ export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
 };
 
 /**
- * Dashboards on the configured origins may call with the session cookie. A request of no page is left as it is: answers
- * are not stored, so that none has to say that it varies.
+ * Lets dashboards on the configured origins call with the session cookie. Requests without an `Origin` are untouched;
+ * they need no `Vary`, because responses are not cached.
  */
 export function openToAllowedPages(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
   const open = cors({ origin: [...origins.configured], credentials: true, exposeHeaders: exposed });
   return (c, next) => {
     if (c.req.header('origin') === undefined) return next();
     const foreign = origins.foreign(c);
-    if (foreign !== null) origins.noteRefused(foreign);
+    if (foreign !== null) origins.logRefused(foreign);
     return open(c, next);
   };
 }

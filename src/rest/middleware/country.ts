@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
 
-/** Where the country of a client comes from: a header that a trusted proxy sets, or a database of addresses. */
+/** Source of a client's country: a header set by a trusted proxy, or an IP address database. */
 export interface CountrySource {
   readonly header: string | null;
-  /** ISO 3166-1 alpha-2; null when the address is in no country it knows. */
+  /** Returns an ISO 3166-1 alpha-2 code, or null if the address has no known country. */
   readonly lookUp: ((ip: string) => string | null) | null;
 }
 
 const countryPattern = /^[A-Z][A-Z0-9]$/;
 
-/** The client's country. A header that is set and malformed says nothing: the database is asked then. */
+/** The client's country as an ISO 3166-1 alpha-2 code, or null. If the header is missing or malformed, the database is used. */
 export function countryOf(c: Context, ip: string, { header, lookUp }: CountrySource): string | null {
   const named = header === null ? undefined : c.req.header(header);
   if (named !== undefined && countryPattern.test(named)) return named;

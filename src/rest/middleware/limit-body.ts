@@ -4,21 +4,20 @@ import { HTTPException } from 'hono/http-exception';
 import { type Actor, requireDeveloper } from '../../services/actor.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
 
-/** Largest bodies, in bytes: a developer's, so that ten thousand hashed keys of a blind mint fit, and anybody else's. */
-export const largestBodies = { anonymous: 100 * 1024, developer: 8 * 1024 * 1024 } as const;
+/** Body limits in bytes. A developer's fits a blind mint of 10,000 hashed keys. */
+export const maxBodyBytes = { anonymous: 100 * 1024, developer: 8 * 1024 * 1024 } as const;
 
 const tooLarge = (maxSize: number): never => {
-  const most = maxSize.toLocaleString('en-US');
   throw new HTTPException(413, {
-    message: `The request body is too large: at most ${most} bytes are taken here.`,
+    message: `The request body is too large: the limit is ${maxSize.toLocaleString('en-US')} bytes.`,
   });
 };
 
 /**
- * Refuses a larger body before anything reads it. A declared length is believed, as the HTTP parser holds the sender
- * to it; only a chunked body has to be counted, which costs every request a stream.
+ * Rejects a larger body before it is read. `Content-Length` is reliable, because the HTTP parser enforces it. Only
+ * chunked bodies are counted, as counting costs an extra stream.
  * @param maxSize in bytes
- * @param refuse throws, for a body that is larger
+ * @param refuse throws the error for a larger body
  */
 export function limitBody(
   maxSize: number,
@@ -33,8 +32,8 @@ export function limitBody(
 }
 
 /**
- * Limits a body by who sends it, as far as `identify` has found out: what nobody sends is held in memory by whoever
- * likes. One whose credential was not good learns that, and not that a body is too large which is not.
+ * Limits a body by the caller that `identify` found, so that anonymous callers cannot fill the memory. A caller with a
+ * rejected credential gets the authentication error: with a valid one the body may be within the limit.
  * @param sizes in bytes
  */
 export function limitBodyByActor(sizes: {

@@ -8,18 +8,17 @@ import { readSessionCookie } from './session-cookie.ts';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Whether an answer may give a cookie or take one: a foreign page could log its visitor in to an account of its own, or
- * out. GraphQL has a path for everything; there a page that sends an API key asks for no cookie, and had to ask the
- * service first whether it may send one.
+ * Whether the response may set or clear the session cookie: a foreign page could log its visitor out, or in to the
+ * attacker's account. All GraphQL operations share one path; requests with an API key are exempt there, because they
+ * need no cookie and had to pass a CORS preflight.
  */
 const mayChangeCookie = (c: RestContext): boolean =>
   c.req.path.startsWith('/api/v1/auth/') || (c.req.path === '/graphql' && readBearer(c) === null);
 
 /**
- * Cross-site request forgery: a browser sends the cookie along with whatever a foreign page posts. An unsafe request
- * that carries it, or that asks for one, must come from this site, from an allowed origin, or from no page at all
- * (design §5, "Cookies"). Where an API key comes with the cookie, `identify` finds out which of the two counts, and
- * refuses then.
+ * Prevents cross-site request forgery: browsers attach the cookie to requests of foreign pages. An unsafe request that
+ * carries the cookie, or may set it, must come from this site, from an allowed origin, or from outside a browser. If an
+ * API key accompanies the cookie, `identify` decides which one counts and rejects the request if it is the cookie.
  */
 export function originGuard(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
@@ -27,7 +26,7 @@ export function originGuard(origins: AllowedOrigins): MiddlewareHandler<RestEnv>
     if (foreign !== null) {
       const byCookieAlone = readSessionCookie(c) !== null && readBearer(c) === null;
       if (byCookieAlone || mayChangeCookie(c)) {
-        origins.noteRefused(foreign);
+        origins.logRefused(foreign);
         throw refusedOrigin(foreign);
       }
       c.set('foreignOrigin', foreign);
@@ -36,9 +35,9 @@ export function originGuard(origins: AllowedOrigins): MiddlewareHandler<RestEnv>
   };
 }
 
-/** The refusal of a request by cookie from a foreign page. */
+/** The error for a cookie-authenticated request from a foreign page. */
 export const refusedOrigin = (origin: string) =>
   new ServiceError(
     'FORBIDDEN',
-    `Requests with a session cookie, or for one, are not accepted from ${origin}.`,
+    `Requests that use or set the session cookie are not accepted from ${origin}.`,
   );

@@ -6,8 +6,8 @@ import type { RestContext, RestEnv } from '../adapter.ts';
 import { rateLimitFields, setFields } from '../header-fields.ts';
 
 /**
- * Takes one point from the client's bucket of this name, which GraphQL draws on too.
- * @throws {ServiceError} RATE_LIMITED
+ * Takes one point from the client's limit of this name, which REST and GraphQL share.
+ * @throws {RateLimitedError} RATE_LIMITED if none is left
  */
 export async function takePoint(c: RestContext, name: RateLimitName): Promise<RateLimitOutcome> {
   const { store, settings, counts } = c.get('env');
@@ -19,7 +19,7 @@ export async function takePoint(c: RestContext, name: RateLimitName): Promise<Ra
   return outcome;
 }
 
-/** Takes a point before anything else is done. */
+/** Takes a point before the route runs. */
 export function rateLimit(name: RateLimitName): MiddlewareHandler<RestEnv> {
   return async (c, next) => {
     setFields(c, rateLimitFields(await takePoint(c, name)));

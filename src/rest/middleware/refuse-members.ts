@@ -1,15 +1,15 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { ServiceError } from '../../services/errors.ts';
-import { closedObject } from '../../services/fields.ts';
+import { strictObject } from '../../services/fields.ts';
 import type { RestEnv } from '../adapter.ts';
 import { hasBody } from './require-json.ts';
 
-const noMembers = closedObject({});
+const noMembers = strictObject({});
 
 /**
- * Refuses what a body asks of a route that takes none: `{ "scope": "hwid" }` sent to the wrong path is not passed over.
- * No body and an empty object ask nothing, and many clients send one of the two. It stands behind `boundedJson`.
+ * Rejects body members on routes that take no body, so that `{ "scope": "hwid" }` sent to the wrong path is not silently
+ * ignored. A missing body and an empty object pass, as many clients send either. It runs after `boundedJson`.
  */
 export const refuseMembers: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (hasBody(c)) {

@@ -3,17 +3,17 @@ import { getCookie } from 'hono/cookie';
 import { serialize } from 'hono/utils/cookie';
 import { cookieLifetimeSeconds } from '../../crypto/cookie-token.ts';
 
-/** Name of the dashboard's cookie (interface, "Authentication"). */
+/** Name of the dashboard's session cookie. */
 export const sessionCookieName = 'service_session';
 
 export const readSessionCookie = (c: Context): string | null => getCookie(c, sessionCookieName) ?? null;
 
-/** `Set-Cookie` that logs in. Secure exactly when the service is reached over https. */
+/** `Set-Cookie` value that logs in. `Secure` if the public URL is https. */
 export function sessionCookie(token: string, publicUrl: string): string {
   return serialize(sessionCookieName, token, { ...attributes(publicUrl), maxAge: cookieLifetimeSeconds });
 }
 
-/** `Set-Cookie` that logs out. */
+/** `Set-Cookie` value that logs out. */
 export function clearedSessionCookie(publicUrl: string): string {
   return serialize(sessionCookieName, '', { ...attributes(publicUrl), maxAge: 0 });
 }

@@ -3,8 +3,8 @@ import type { RestEnv } from '../adapter.ts';
 import { parseStrictJson } from '../strict-json.ts';
 
 /**
- * Has the router's validators read bodies strictly. An empty body is one with no members: many clients declare JSON
- * and send nothing where a body is optional.
+ * Makes the router's validators parse bodies strictly. An empty body counts as an empty object: many clients declare
+ * JSON but send nothing when the body is optional.
  */
 export const strictUtf8: MiddlewareHandler<RestEnv> = async (c, next) => {
   c.req.json = async () => {

@@ -34,12 +34,12 @@ const maskRoute = createRoute({
   method: 'post',
   path: '/account/mask',
   operationId: 'setLicenseMask',
-  summary: "Set the account's default license key mask; null for the service's own",
+  summary: "Set the account's default license key mask; null for the service's default",
   description:
-    'The mask of licenses that are minted without one. An `X` is a random character; at least 8 are needed.',
+    'Used for licenses created without a mask. Each `X` becomes a random character; at least 8 are required.',
   request: { body: jsonBody(setMaskInput) },
   responses: {
-    200: jsonAnswer('The mask as it is now', answer({ mask: z.string().nullable() })),
+    200: jsonAnswer('The updated mask', answer({ mask: z.string().nullable() })),
     ...failures(...changeCodes, ...bodyCodes),
   },
 });
@@ -49,12 +49,12 @@ const modeRoute = createRoute({
   method: 'post',
   path: '/account/mode',
   operationId: 'setKeyCreationMode',
-  summary: 'Switch where license keys are made',
+  summary: 'Set where license keys are generated',
   description:
-    '`default`: the service mints keys. `private`: the browser does, and the service sees hashes alone.',
+    '`default`: the service generates keys. `private`: the browser generates them, and the service only receives hashes.',
   request: { body: jsonBody(setModeInput) },
   responses: {
-    200: jsonAnswer('The mode as it is now', answer({ mode: z.enum(['default', 'private']) })),
+    200: jsonAnswer('The updated mode', answer({ mode: z.enum(['default', 'private']) })),
     ...passwordFailures,
   },
 });
@@ -64,8 +64,8 @@ const vaultRoute = createRoute({
   method: 'post',
   path: '/account/vault',
   operationId: 'setVault',
-  summary: 'Store what a browser needs to unlock the notes of private mode',
-  description: 'The service never sees the passphrase, nor the key that is derived from it.',
+  summary: 'Store the check fields a browser needs to unlock private-mode notes',
+  description: 'The service never receives the passphrase or the key derived from it.',
   request: { body: jsonBody(setVaultInput) },
   responses: {
     200: jsonAnswer(
@@ -81,13 +81,12 @@ const profileRoute = createRoute({
   method: 'patch',
   path: '/account/profile',
   operationId: 'updateProfile',
-  summary: 'Change your name, address or password; a new password ends older sessions',
+  summary: 'Change your name, email address or password; a new password ends older sessions',
   description:
-    '`password` is the current one. After a new password this session goes on, with the cookie that is ' +
-    'set here.',
+    '`password` is the current password. After a password change, the current session continues with a new cookie.',
   request: { body: jsonBody(updateProfileInput) },
   responses: {
-    200: jsonAnswer('The account as it is now', answer({ developer: developerSchema })),
+    200: jsonAnswer('The updated account', answer({ developer: developerSchema })),
     ...passwordFailures,
     ...failures('EMAIL_TAKEN'),
   },
@@ -98,10 +97,10 @@ const exportRoute = createRoute({
   method: 'get',
   path: '/account/export',
   operationId: 'exportAccount',
-  summary: 'All that is kept of your account',
+  summary: "Export all of your account's data",
   description:
-    'License keys, passwords and API keys are not part of it: the service has their hashes alone. It is sent as it is ' +
-    'read; where that fails on the way, the answer is broken off, and is no JSON.',
+    'License keys, passwords and API keys are not included: the service stores only their hashes. The response is ' +
+    'streamed; if an error occurs midway, the connection is closed and the JSON is incomplete.',
   responses: {
     200: jsonAnswer('The export', answer({ export: accountExportSchema })),
     ...failures(...readCodes, 'TOO_MANY_EXPORTS'),
@@ -113,11 +112,11 @@ const deleteRoute = createRoute({
   method: 'post',
   path: '/account/delete',
   operationId: 'deleteAccount',
-  summary: 'Delete the account with everything that is its own',
-  description: 'This cannot be undone. Applications, licenses, end users and the log go with it.',
+  summary: 'Delete the account and all of its data',
+  description: 'This cannot be undone. Applications, licenses, end users and the log are deleted too.',
   request: { body: jsonBody(deleteAccountInput) },
   responses: {
-    200: jsonAnswer('It is gone; the session cookie is cleared', answer({})),
+    200: jsonAnswer('The account is deleted; the session cookie is cleared', answer({})),
     ...passwordFailures,
   },
 });

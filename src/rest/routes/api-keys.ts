@@ -25,9 +25,9 @@ const createApiKeyRoute = createRoute({
   method: 'post',
   path: '/account/api-keys',
   operationId: 'createApiKey',
-  summary: 'Make an API key; its token is shown this once',
+  summary: 'Create an API key; its token is shown only once',
   description:
-    'The key opens the whole account, as a login does, and has no scopes. The service keeps its hash alone.',
+    'The key grants access to the whole account, as a login does, and has no scopes. The service stores only its hash.',
   request: { body: jsonBody(createApiKeyInput) },
   responses: {
     201: jsonAnswer('The key', answer({ key: apiKeySchema, warning: z.string() })),
@@ -40,8 +40,8 @@ const listRoute = createRoute({
   method: 'get',
   path: '/account/api-keys',
   operationId: 'listApiKeys',
-  summary: 'Your API keys, revoked ones too, newest first',
-  description: `What tells them apart, and when each was last used; no token. ${listNote} Of revoked keys the newest ${keptRevokedKeys} stay.`,
+  summary: 'List your API keys, including revoked ones, newest first',
+  description: `Metadata and last use, without tokens. ${listNote} The newest ${keptRevokedKeys} revoked keys are kept.`,
   request: { query: listQuery },
   responses: {
     200: jsonAnswer(
@@ -57,16 +57,16 @@ const revokeRoute = createRoute({
   method: 'post',
   path: '/account/api-keys/{id}/revoke',
   operationId: 'revokeApiKey',
-  summary: 'Revoke an API key for good',
-  description: 'Revoking a revoked key changes nothing.',
+  summary: 'Revoke an API key permanently',
+  description: 'Revoking a revoked key has no effect.',
   request: { params: idParam('the API key') },
   responses: {
-    200: jsonAnswer('It works no more', answer({})),
+    200: jsonAnswer('The key is revoked', answer({})),
     ...failures(...changeCodes, 'API_KEY_NOT_FOUND'),
   },
 });
 
-/** The interface writes this one field of a listed key with underscores. */
+/** The documented API spells this one field in snake case. */
 export const listedApiKey = ({ lastUsedAt, ...key }: ApiKeyView) => ({ ...key, last_used_at: lastUsedAt });
 
 export const apiKeyRoutes = createRouter()

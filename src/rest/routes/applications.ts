@@ -37,12 +37,12 @@ const createApplicationRoute = createRoute({
   method: 'post',
   path: '/apps/create',
   operationId: 'createApplication',
-  summary: 'Make an application with a signing key of its own',
-  description: '`sdkHint` is what you build into your program. The private key never leaves the service.',
+  summary: 'Create an application with its own signing key',
+  description: 'Build `sdkHint` into your program. The private key never leaves the service.',
   request: { body: jsonBody(createApplicationInput) },
   responses: {
     201: jsonAnswer(
-      'The application, and what to build into the program',
+      'The application, and the values to build into the program',
       answer({ application: applicationSchema, sdkHint: sdkHintSchema, publicKeyB64: z.string() }),
     ),
     ...failures(...changeCodes, ...bodyCodes, 'LIMIT_REACHED'),
@@ -54,8 +54,8 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/',
   operationId: 'listApplications',
-  summary: 'All your applications, newest first',
-  description: `Each with its settings and every message text, defaults included. ${listNote}`,
+  summary: 'List your applications, newest first',
+  description: `Each has its settings and all message texts, including defaults. ${listNote}`,
   request: { query: listQuery },
   responses: {
     200: jsonAnswer(
@@ -71,8 +71,8 @@ const getRoute = createRoute({
   method: 'get',
   path: '/apps/{id}',
   operationId: 'getApplication',
-  summary: 'One application',
-  description: 'Its settings and every message text, defaults included.',
+  summary: 'Get an application',
+  description: 'Includes its settings and all message texts, including defaults.',
   request: { params },
   responses: {
     200: jsonAnswer('The application', applicationAnswer),
@@ -85,10 +85,13 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}',
   operationId: 'deleteApplication',
-  summary: 'Delete an application with its licenses, end users, bans and log',
+  summary: 'Delete an application and its licenses, end users, bans and log',
   description: 'This cannot be undone.',
   request: { params },
-  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(...changeCodes, 'APP_NOT_FOUND') },
+  responses: {
+    200: jsonAnswer('The application is deleted', answer({})),
+    ...failures(...changeCodes, 'APP_NOT_FOUND'),
+  },
 });
 
 const settingsRoute = createRoute({
@@ -96,10 +99,10 @@ const settingsRoute = createRoute({
   method: 'patch',
   path: '/apps/{id}/settings',
   operationId: 'updateApplicationSettings',
-  summary: 'Change settings; message texts merge over the stored ones',
+  summary: "Change an application's settings; message texts are merged into the stored ones",
   description:
-    'Send at least one setting. What is left out stays; the answer carries every message text, defaults ' +
-    'included. Clients of another `version` than the one set here are answered APP_OUTDATED.',
+    'Send at least one setting; others are unchanged. The response has all message texts, including defaults. ' +
+    'Clients whose version differs from `version` get APP_OUTDATED.',
   request: {
     params,
     body: jsonBody(
@@ -109,12 +112,12 @@ const settingsRoute = createRoute({
     ),
   },
   responses: {
-    200: jsonAnswer('The application as it is now', applicationAnswer),
+    200: jsonAnswer('The updated application', applicationAnswer),
     ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
 
-/** The interface writes it with a slash at its end; without one it is the same. */
+/** The documented path has a trailing slash; this route accepts it without one. */
 const listWithoutSlashRoute = createRoute({ ...listRoute, path: '/apps', hide: true });
 
 export const applicationRoutes = createRouter()

@@ -14,7 +14,7 @@ import {
   jsonAnswer,
   jsonBody,
   limitedForAll,
-  openCodes,
+  publicCodes,
   readCodes,
 } from '../route.ts';
 import { answer, developerSchema } from '../schemas.ts';
@@ -28,13 +28,14 @@ const registerRoute = createRoute({
   method: 'post',
   path: '/auth/register',
   tags,
-  summary: 'Make a developer account and log in',
+  summary: 'Create a developer account and log in',
   description:
-    '`turnstileToken` is needed where the operator has switched the bot challenge on, and ignored elsewhere. Where the operator has closed registration the answer is REGISTRATION_CLOSED.',
+    '`turnstileToken` is required if the operator has enabled the bot challenge, and ignored otherwise. If the ' +
+    'operator has closed registration, the response is REGISTRATION_CLOSED.',
   request: { body: jsonBody(registerInput) },
   responses: {
     201: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN', 'REGISTRATION_CLOSED'),
+    ...failures(...publicCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN', 'REGISTRATION_CLOSED'),
   },
 });
 
@@ -45,11 +46,11 @@ const loginRoute = createRoute({
   path: '/auth/login',
   tags,
   summary: 'Log in to the dashboard',
-  description: 'An unknown address and a wrong password are answered alike.',
+  description: 'An unknown email address and a wrong password return the same error.',
   request: { body: jsonBody(loginInput) },
   responses: {
     200: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(...openCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'INVALID_CREDENTIALS'),
+    ...failures(...publicCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'INVALID_CREDENTIALS'),
   },
 });
 
@@ -61,7 +62,7 @@ const logoutRoute = createRoute({
   path: '/auth/logout',
   tags,
   summary: 'Clear the session cookie',
-  description: 'Needs no session: whoever has none is logged out already.',
+  description: 'Succeeds without a session too.',
   responses: {
     200: jsonAnswer('The session cookie is cleared', answer({})),
     ...failures('VALIDATION_FAILED', ...bodyCodes, 'FORBIDDEN', 'INTERNAL'),
@@ -74,8 +75,8 @@ const meRoute = createRoute({
   method: 'get',
   path: '/auth/me',
   tags,
-  summary: 'The developer who asks',
-  description: 'Whose session or API key came with the request.',
+  summary: 'Get the authenticated developer',
+  description: 'The owner of the session or API key.',
   responses: { 200: jsonAnswer('The account', developerAnswer), ...failures(...readCodes) },
 });
 

@@ -24,8 +24,8 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/bans',
   operationId: 'listBans',
-  summary: 'Banned devices and addresses of an application, newest first',
-  description: `Banning a license makes them, by its \`scope\`; the license itself is not among them. ${listNote}`,
+  summary: "List an application's banned devices and IP addresses, newest first",
+  description: `Banning a license with scope \`hwid\` or \`hwid_and_ip\` creates them. Banned licenses are not listed here. ${listNote}`,
   request: { params, query: listQuery },
   responses: {
     200: jsonAnswer('The bans', answer({ bans: z.array(banSchema), nextCursor: z.string().nullable() })),
@@ -39,12 +39,12 @@ const deleteRoute = createRoute({
   path: '/apps/{id}/bans/{banId}',
   operationId: 'deleteBan',
   summary: 'Remove a ban; the license that caused it stays banned',
-  description: 'The device or address may use the application again, with another license.',
+  description: 'The device or IP address can use the application again, with another license.',
   request: {
     params: params.extend({ banId: nestedIdParam('banId', 'the ban') }),
   },
   responses: {
-    200: jsonAnswer('The ban is gone', answer({})),
+    200: jsonAnswer('The ban is removed', answer({})),
     ...failures(...changeCodes, 'APP_NOT_FOUND', 'BAN_NOT_FOUND'),
   },
 });

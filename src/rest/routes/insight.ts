@@ -7,10 +7,10 @@ import {
   createRoute,
   createRouter,
   failures,
-  figureCodes,
   forDevelopers,
   idParam,
   jsonAnswer,
+  queuedReadCodes,
   searchCodes,
 } from '../route.ts';
 import { answer, metricsSchema, securityLogEntrySchema } from '../schemas.ts';
@@ -22,11 +22,10 @@ const logsRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/logs',
   operationId: 'listSecurityLog',
-  summary: "An application's security log, newest first",
+  summary: "List an application's security log, newest first",
   description:
-    "Who did what, from where: changes in the dashboard, and the verdict of every client's request, which " +
-    'may come a quarter of a second late. Entries are purged after about 90 days. `q` searches event, ' +
-    'code, address, country and HWID.',
+    "Dashboard changes, and the verdict of every client's request, which may appear up to a quarter of a second " +
+    'late. Entries are purged after about 90 days. `q` searches event, code, IP address, country and HWID.',
   request: { params: idParam('the application'), query: pageQuery },
   responses: {
     200: jsonAnswer(
@@ -42,11 +41,11 @@ const overviewRoute = createRoute({
   method: 'get',
   path: '/metrics/overview',
   operationId: 'getMetrics',
-  summary: 'Applications, licenses by status, and the validations of the last 24 hours',
-  description: 'Of all your applications together. An active license that has ended counts as expired.',
+  summary: 'Get counts of applications, licenses by status, and validations in the last 24 hours',
+  description: 'Covers all your applications. An active license past its expiry counts as expired.',
   responses: {
-    200: jsonAnswer('The figures', answer({ metrics: metricsSchema })),
-    ...failures(...figureCodes),
+    200: jsonAnswer('The metrics', answer({ metrics: metricsSchema })),
+    ...failures(...queuedReadCodes),
   },
 });
 

@@ -28,7 +28,7 @@ const tags = ['Licenses'];
 const dashboard = { ...forDevelopers, tags };
 const params = idParam('the license');
 const applicationParams = idParam('the application');
-const licenseAnswer = jsonAnswer('The license as it is now', answer({ license: licenseSchema }));
+const licenseAnswer = jsonAnswer('The updated license', answer({ license: licenseSchema }));
 
 const createLicensesRoute = createRoute({
   ...limitedForDevelopers('licenseCreate'),
@@ -36,13 +36,13 @@ const createLicensesRoute = createRoute({
   method: 'post',
   path: '/licenses/create',
   operationId: 'createLicenses',
-  summary: 'Mint license keys; they are shown this once',
+  summary: 'Create license keys; they are shown only once',
   description:
-    'An `X` of `mask` is a random character, anything else stands for itself. `durationSeconds` counts ' +
-    'from first use; 0 never ends. `warning` says that the keys cannot be recovered, and when the mask is ' +
-    'short. In private mode the answer is PRIVATE_MODE: mint in the browser, and send the hashes to ' +
-    '`/licenses/create-blind`. RATE_LIMITED is also the answer when your account has created too many ' +
-    'licenses in a minute; `error` says how many are left.',
+    'Each `X` in `mask` becomes a random character; other characters are kept. `durationSeconds` counts ' +
+    'from first use; 0 means the license never expires. `warning` says that the keys cannot be recovered, and ' +
+    'whether the mask is short. In private mode the response is PRIVATE_MODE: generate keys in the browser and ' +
+    'send their hashes to `/licenses/create-blind`. RATE_LIMITED is also returned when your account has created ' +
+    'too many licenses within a minute; `error` says how many are left.',
   request: { body: jsonBody(createLicensesInput) },
   responses: {
     201: jsonAnswer('The keys', answer({ keys: z.array(mintedLicenseSchema), warning: z.string() })),
@@ -56,10 +56,10 @@ const createBlindRoute = createRoute({
   method: 'post',
   path: '/licenses/create-blind',
   operationId: 'createBlindLicenses',
-  summary: 'Store licenses whose keys the browser has minted: all or none',
+  summary: 'Store licenses whose keys were generated in the browser: all or none',
   description:
-    'The service never sees the keys. Works in both modes. KEY_EXISTS names the keys that exist already ' +
-    'in `issues`. RATE_LIMITED is also the answer when your account has created too many licenses in a ' +
+    'The service never receives the keys. Works in both modes. KEY_EXISTS lists the keys that already exist ' +
+    'in `issues`. RATE_LIMITED is also returned when your account has created too many licenses within a ' +
     'minute; `error` says how many are left.',
   request: { body: jsonBody(createBlindInput) },
   responses: {
@@ -73,10 +73,10 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/licenses',
   operationId: 'listLicenses',
-  summary: 'Licenses of an application, newest first',
+  summary: "List an application's licenses, newest first",
   description:
-    'Keys are not part of it: the service has their hashes alone. `q` searches key prefixes, notes, HWIDs and last ' +
-    'addresses, and a whole key finds its license.',
+    'Keys are not included: the service stores only their hashes. `q` searches key prefixes, notes, HWIDs and last ' +
+    'IP addresses; a complete key finds its license.',
   request: { params: applicationParams, query: pageQuery },
   responses: {
     200: jsonAnswer(
@@ -92,13 +92,13 @@ const extendRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/licenses/extend',
   operationId: 'extendLicenses',
-  summary: 'Give every active license that has an end more time',
+  summary: 'Extend all active licenses that have an expiry',
   description:
-    'Licenses that were never used, never end or are banned stay as they are. None can end after ' +
-    '9999-12-31T23:59:59Z: VALIDATION_FAILED says when one would, and none is extended then.',
+    'Licenses that are unused, banned or never expire are unchanged. If any license would expire after ' +
+    '9999-12-31T23:59:59Z, none is extended and the response is VALIDATION_FAILED.',
   request: { params: applicationParams, body: jsonBody(extendLicensesInput) },
   responses: {
-    200: jsonAnswer('How many there were', answer({ extended: z.int() })),
+    200: jsonAnswer('The number of extended licenses', answer({ extended: z.int() })),
     ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
@@ -108,11 +108,11 @@ const banRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/ban',
   operationId: 'banLicense',
-  summary: 'Ban a license, and with it its device and address if you like',
+  summary: 'Ban a license, optionally with its device and IP address',
   description:
-    'Without a body the license alone is banned. `hwid` also bans the device that it is bound to ' +
-    '(HWID_NOT_SET without one); `hwid_and_ip` also bans the address: `ip`, or else the last one it was ' +
-    'used from (IP_NOT_KNOWN without one).',
+    'Without a body, only the license is banned. Scope `hwid` also bans its bound device (HWID_NOT_SET if there ' +
+    'is none). Scope `hwid_and_ip` also bans the device if one is bound, and an IP address: `ip`, or else the one ' +
+    'the license was last used from (IP_NOT_KNOWN if there is none).',
   request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
   responses: {
     200: licenseAnswer,
@@ -133,7 +133,7 @@ const tierContract = {
   summary: "Set a license's tier",
   request: { params, body: jsonBody(setTierInput) },
   responses: {
-    200: jsonAnswer('The tier as it is now', answer({ subscriptionTier: z.int() })),
+    200: jsonAnswer('The updated tier', answer({ subscriptionTier: z.int() })),
     ...failures(...changeCodes, ...bodyCodes, 'LICENSE_NOT_FOUND'),
   },
 };
@@ -141,13 +141,13 @@ const postTierRoute = createRoute({
   ...tierContract,
   method: 'post',
   operationId: 'setLicenseTierByPost',
-  description: 'The same as PATCH.',
+  description: 'Same as PATCH.',
 });
 const patchTierRoute = createRoute({
   ...tierContract,
   method: 'patch',
   operationId: 'setLicenseTier',
-  description: 'Any tier from 0 may be set, lower ones too. Programs learn of it at their next validation.',
+  description: 'Any tier from 0 is allowed, including a lower one. Programs see it at their next validation.',
 });
 
 const resetHwidRoute = createRoute({
@@ -155,9 +155,9 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/reset-hwid',
   operationId: 'resetLicenseHwid',
-  summary: 'Free a license of its device',
+  summary: "Clear a license's device binding",
   description:
-    'Status, end and activation stay as they are; bans of the device stay too. The next validation binds anew.',
+    'Status, expiry and activation are unchanged, and so are bans of the device. The next validation binds a device again.',
   request: { params },
   responses: {
     200: licenseAnswer,
@@ -171,9 +171,12 @@ const deleteRoute = createRoute({
   path: '/licenses/{id}',
   operationId: 'deleteLicense',
   summary: 'Delete a license',
-  description: 'Its end user stays, without a license.',
+  description: 'Its end user remains, without a license.',
   request: { params },
-  responses: { 200: jsonAnswer('It is gone', answer({})), ...failures(...changeCodes, 'LICENSE_NOT_FOUND') },
+  responses: {
+    200: jsonAnswer('The license is deleted', answer({})),
+    ...failures(...changeCodes, 'LICENSE_NOT_FOUND'),
+  },
 });
 
 export const licenseRoutes = createRouter()
@@ -196,7 +199,7 @@ export const licenseRoutes = createRouter()
     return c.json({ success: true as const, extended }, 200);
   })
   .openapi(banRoute, async (c) => {
-    // The body is optional, and so is what it would say: without one the router has checked nothing.
+    // The body is optional; without one, the router has not validated anything.
     const ban = banLicenseInput.parse(c.req.valid('json') ?? {});
     const license = await banLicense({ ctx: serviceContext(c), input: { ...c.req.valid('param'), ban } });
     return c.json({ success: true as const, license }, 200);

@@ -32,8 +32,8 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/users',
   operationId: 'listEndUsers',
-  summary: 'End users of an application, newest first',
-  description: '`q` searches usernames, email addresses, last addresses and last HWIDs.',
+  summary: "List an application's end users, newest first",
+  description: '`q` searches usernames, email addresses, last IP addresses and last HWIDs.',
   request: { params, query: pageQuery },
   responses: {
     200: jsonAnswer(
@@ -49,10 +49,10 @@ const createUserRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/users',
   operationId: 'createEndUser',
-  summary: "Make an end user's account, without a client session",
+  summary: 'Create an end user without a client session',
   description:
-    'A license that was never used becomes active, and its duration starts; no device is bound. Where the ' +
-    'application requires a license to register, `licenseKey` is required here too.',
+    'An unused license becomes active and its duration starts; no device is bound. If the application requires ' +
+    'a license to register, `licenseKey` is required here too.',
   request: { params, body: jsonBody(createEndUserInput) },
   responses: {
     201: jsonAnswer('The user', answer({ user: endUserSchema })),
@@ -75,10 +75,10 @@ const exportRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/users/export',
   operationId: 'exportEndUsers',
-  summary: "All that is kept of an application's end users",
+  summary: "Export all data of an application's end users",
   description:
-    "To answer an end user's request for their data. Passwords are in no form part of it. It is sent as it is read; " +
-    'where that fails on the way, the answer is broken off, and is no JSON.',
+    "For answering end users' requests for their data. Passwords and their hashes are not included. The response is " +
+    'streamed; if an error occurs midway, the connection is closed and the JSON is incomplete.',
   request: { params },
   responses: {
     200: jsonAnswer('The export', answer({ export: endUserExportSchema })),
@@ -91,11 +91,12 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}/users/{userId}',
   operationId: 'deleteEndUser',
-  summary: 'Erase an end user; the license and the log stay',
-  description: 'Ban the license separately if it should end too. Log entries stay until their time is up.',
+  summary: 'Delete an end user; the license and the log remain',
+  description:
+    'Ban the license separately if it should stop working. Log entries remain until their retention ends.',
   request: { params: userParams },
   responses: {
-    200: jsonAnswer('The user is gone', answer({})),
+    200: jsonAnswer('The user is deleted', answer({})),
     ...failures(...changeCodes, 'APP_NOT_FOUND', 'USER_NOT_FOUND'),
   },
 });
@@ -105,11 +106,12 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/users/{userId}/reset-hwid',
   operationId: 'resetEndUserHwid',
-  summary: "Forget a user's device, and free the linked license of its own",
-  description: "The license's status and end stay as they are. The next validation or login binds anew.",
+  summary: "Clear a user's device and the linked license's device binding",
+  description:
+    "The license's status and expiry are unchanged. The next validation or login binds a device again.",
   request: { params: userParams },
   responses: {
-    200: jsonAnswer('The device is forgotten', answer({})),
+    200: jsonAnswer('The device is cleared', answer({})),
     ...failures(...changeCodes, 'APP_NOT_FOUND', 'USER_NOT_FOUND', 'HWID_NOT_SET', 'LICENSE_BANNED'),
   },
 });

@@ -10,15 +10,15 @@ import { takePoint } from '../middleware/rate-limit.ts';
 import type { BeginRequest } from '../request-context.ts';
 import { type ClientRoute, clientRoutes } from './routes.ts';
 
-/** The largest body of the client protocol, in bytes (SPEC §6 bounds its ciphertext at a quarter of it). */
+/** Body limit of the client protocol in bytes. SPEC §6 limits the ciphertext to a quarter of it. */
 const largestBody = 64 * 1024;
 const boundBody = limitBody(largestBody);
 const goOn = async (): Promise<void> => undefined;
 
 /**
- * What the client protocol posts, by one handler a route and without the middleware around all others: a program that
- * starts waits for it. No cookie means anything here, so that no origin has to be asked for.
- * @param begin notes what every handler reads of a request
+ * The POST routes of the client protocol: one handler each, without the middleware of other routes, because programs
+ * wait for these responses at startup. They use no cookies, so origins need no check.
+ * @param begin sets up the request's context
  */
 export function createClientApp(begin: BeginRequest, commonFields: CommonFields): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ router: new RegExpRouter() });

@@ -4,7 +4,7 @@ import { ServiceError } from '../../services/errors.ts';
 import type { RestContext } from '../adapter.ts';
 import { parseStrictJson } from '../strict-json.ts';
 
-/** A request of client software: sealed, or, where the operator admits the test form, plain. */
+/** A request of client software: sealed, or plaintext if the operator allows that for tests. */
 export type ClientBody =
   | { readonly sealed: true; readonly envelope: SealedRequest }
   | { readonly sealed: false; readonly plain: unknown };
@@ -12,9 +12,9 @@ export type ClientBody =
 const envelopeMembers = ['ivB64', 'ciphertextB64', 'tagB64'];
 
 /**
- * The body of a request that the client protocol seals.
- * @throws {ProtocolError} CRYPTO_REQUIRED for a body that is not sealed at all, while CRYPTO_ENFORCE is true
- * @throws {ServiceError} VALIDATION_FAILED for an envelope of the wrong shape
+ * Reads the body of a sealed route.
+ * @throws {ProtocolError} CRYPTO_REQUIRED for a plaintext body while CRYPTO_ENFORCE is true
+ * @throws {ServiceError} VALIDATION_FAILED for a malformed envelope
  */
 export async function readClientBody(c: RestContext): Promise<ClientBody> {
   const body: unknown = await readJson(c);
@@ -22,7 +22,10 @@ export async function readClientBody(c: RestContext): Promise<ClientBody> {
   if (parsed.success) return { sealed: true, envelope: parsed.data };
   if (hasNoEnvelope(body)) {
     if (!c.get('env').settings.cryptoEnforce) return { sealed: false, plain: body };
-    throw new ProtocolError('CRYPTO_REQUIRED', 'Send this request sealed: see the protocol specification.');
+    throw new ProtocolError(
+      'CRYPTO_REQUIRED',
+      'This request must be sealed. See the protocol specification.',
+    );
   }
   throw ServiceError.invalidInput(parsed.error.issues);
 }
@@ -32,7 +35,7 @@ function hasNoEnvelope(body: unknown): boolean {
   return isObject && !envelopeMembers.some((member) => member in body);
 }
 
-/** The body as JSON, whatever it says its type is: client software in any language posts it. */
+/** Parses the body as JSON regardless of its declared type: clients in some languages do not set it. */
 export async function readJson(c: RestContext): Promise<unknown> {
   const body = await c.req.arrayBuffer();
   try {

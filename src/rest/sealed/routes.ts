@@ -13,7 +13,7 @@ import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
 import { id } from '../../services/fields.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
-import { failuresOf, jsonAnswer, openContract, openJsonBody } from '../route.ts';
+import { failuresOf, jsonAnswer, openJsonBody, publicContract } from '../route.ts';
 import { sealedAnswerSchema } from '../schemas.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
@@ -28,32 +28,32 @@ const alwaysPossible = [
 ] as const;
 
 const sessionInitRoute = createRoute({
-  ...openContract('session'),
+  ...publicContract('session'),
   operationId: 'initSession',
   method: 'post',
   path: '/session/init',
   tags,
   summary: 'Open a sealed session',
   description:
-    'The handshake of the client protocol, in plain JSON. Verify `signatureB64` with the public key that ' +
-    'is built into the program before anything else: SPEC (`src/protocol/SPEC.md`) §3 and §4. The text of ' +
-    'a 403 is the one that the developer has set for its code.',
+    'The handshake of the client protocol, in plaintext JSON. Verify `signatureB64` with the public key ' +
+    'built into the program before anything else: SPEC (`src/protocol/SPEC.md`) §3 and §4. The message of ' +
+    'a 403 is the one that the developer set for its code.',
   request: { body: openJsonBody(sessionInitRequest.extend({ appId: id })) },
   responses: {
-    200: jsonAnswer('The session, signed', sessionInitResponse),
+    200: jsonAnswer('The signed session', sessionInitResponse),
     ...failures(...alwaysPossible, 'APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'APP_NOT_FOUND'),
   },
 });
 
-/** A sealed route: its contract, the limit it draws on, and what it asks for. */
+/** A sealed route: its contract, its rate limit and its verb. */
 interface SealedRoute {
   readonly path: string;
   readonly operationId: string;
   readonly limit: RateLimitName;
   readonly summary: string;
-  /** Members of the inner request, beside those of every one; `?` marks what may be left out. */
+  /** Members of the inner request in addition to the common ones; `?` marks optional ones. */
   readonly inner: string;
-  /** Codes of the inner answer beside VALIDATION_FAILED, in the order in which they are judged (SPEC §10). */
+  /** Codes of the inner answer in addition to VALIDATION_FAILED, in order of evaluation (SPEC §10). */
   readonly codes: readonly VerdictCode[];
   readonly verb: ClientVerb;
 }
@@ -66,7 +66,7 @@ const routes: readonly SealedRoute[] = [
     path: '/licenses/validate',
     operationId: 'validateLicense',
     limit: 'validate',
-    summary: 'Validate a license: the verdict is inside the sealed answer',
+    summary: 'Validate a license; the verdict is inside the sealed response',
     inner: '`licenseKey`, `hwid?`',
     codes: [...clientCodes, ...licenseCodes, 'OK'],
     verb: clientVerbs.validate,
@@ -75,7 +75,7 @@ const routes: readonly SealedRoute[] = [
     path: '/client/register',
     operationId: 'registerEndUser',
     limit: 'clientAuth',
-    summary: 'Register an end user and log him in',
+    summary: 'Register an end user and log them in',
     inner: '`username`, `password`, `email?`, `licenseKey?`, `hwid?`',
     codes: [...clientCodes, 'REGISTER_DISABLED', 'LICENSE_REQUIRED', ...licenseCodes, 'USERNAME_TAKEN', 'OK'],
     verb: clientVerbs.register,
@@ -93,14 +93,14 @@ const routes: readonly SealedRoute[] = [
     path: '/client/upgrade',
     operationId: 'upgradeEndUser',
     limit: 'clientAuth',
-    summary: 'Give an end user a license of a higher tier',
+    summary: 'Move an end user to a license of a higher tier',
     inner: '`username`, `licenseKey`, `hwid?`',
     codes: [...clientCodes, 'USER_NOT_FOUND', ...licenseCodes, 'TIER_NOT_HIGHER', 'OK'],
     verb: clientVerbs.upgrade,
   },
 ];
 
-/** A route of the client protocol: whom it counts, and what it answers. */
+/** A route of the client protocol: path, rate limit and handler. */
 export interface ClientRoute {
   readonly path: string;
   readonly limit: RateLimitName;
@@ -115,8 +115,8 @@ export interface ClientAnswer {
 const ok = (body: object): ClientAnswer => ({ status: 200, body });
 
 /**
- * The client protocol. Bodies are read here and not by the router's validator: the order of its refusals is the
- * specification's, and it is the hot path.
+ * The client protocol. These handlers parse bodies themselves instead of using the router's validator: SPEC fixes the
+ * order of checks, and this is the hot path.
  */
 export const clientRoutes: readonly ClientRoute[] = [
   {
@@ -145,7 +145,7 @@ export const clientRoutes: readonly ClientRoute[] = [
   })),
 ];
 
-/** States the client protocol in the document of all routes. */
+/** Adds the client protocol to the OpenAPI document. */
 export function registerClientRoutes(api: OpenAPIHono<RestEnv>): void {
   for (const contract of [sessionInitRoute, ...routes.map(sealedContract)]) {
     api.openAPIRegistry.registerPath(contract);
@@ -154,22 +154,22 @@ export function registerClientRoutes(api: OpenAPIHono<RestEnv>): void {
 
 function sealedContract({ path, operationId, limit, summary, inner, codes }: SealedRoute) {
   return createRoute({
-    ...openContract(limit),
+    ...publicContract(limit),
     method: 'post',
     path,
     operationId,
     tags,
     summary,
-    description: `Both bodies are sealed after the protocol specification (\`src/protocol/SPEC.md\`): seal the request
-after §5 and §6; open the answer, verify its signature and check it after §7 and §8, before you act on it.
+    description: `Both bodies are sealed as specified in \`src/protocol/SPEC.md\`. Seal the request as in §5 and §6. Open
+the response, verify its signature and check it as in §7 and §8 before you act on it.
 
 Inner request: \`nonce\`, \`timestamp\`, \`v\`, \`echoNonce?\`, ${inner}.
 
 Inner codes, always with HTTP 200: VALIDATION_FAILED, ${codes.join(', ')}. The first that applies is the verdict (§10).
-A plaintext failure is unsigned, so a client reports it and takes it for no verdict (§11).`,
+A plaintext error is unsigned: report it, but never treat it as a verdict (§11).`,
     request: { body: openJsonBody(sealedRequest) },
     responses: {
-      200: jsonAnswer('A sealed and signed result', sealedAnswerSchema),
+      200: jsonAnswer('The sealed and signed result', sealedAnswerSchema),
       ...failures(
         ...alwaysPossible,
         'CRYPTO_REQUIRED',
@@ -182,7 +182,7 @@ A plaintext failure is unsigned, so a client reports it and takes it for no verd
   });
 }
 
-/** HTTP status of a refusal in the plaintext test form: what the dashboard answers for the same codes. */
+/** HTTP status of a refusal in the plaintext test form; the same as the dashboard's for the same codes. */
 function plainStatus(code: FailureVerdictCode): 400 | 401 | 403 | 404 | 409 {
   switch (code) {
     case 'VALIDATION_FAILED':

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { deleteOwner } from '../delete-owned.ts';
-import { anyPassword, closedObject } from '../fields.ts';
+import { anyPassword, strictObject } from '../fields.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { holdAccount } from './hold-account.ts';
 import { requirePassword } from './require-password.ts';
 
-export const deleteAccountInput = closedObject({
+export const deleteAccountInput = strictObject({
   password: anyPassword,
   confirm: z.literal('DELETE', 'must be the text DELETE'),
 });

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { closedObject } from '../fields.ts';
+import { strictObject } from '../fields.ts';
 import { licenseMask } from '../license/mask.ts';
 import { changeAccount } from './change.ts';
 
-export const setMaskInput = closedObject({ mask: licenseMask.nullable() });
+export const setMaskInput = strictObject({ mask: licenseMask.nullable() });
 
 /**
  * Sets the account's default license key mask; null means the service's own.

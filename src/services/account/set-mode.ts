@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { anyPassword, closedObject } from '../fields.ts';
+import { anyPassword, strictObject } from '../fields.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
-export const setModeInput = closedObject({ mode: z.enum(['default', 'private']), password: anyPassword });
+export const setModeInput = strictObject({ mode: z.enum(['default', 'private']), password: anyPassword });
 
 /**
  * Switches where license keys are made: on the server, or in the browser (private mode).

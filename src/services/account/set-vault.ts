@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { base64Of } from '../../protocol/messages.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { anyPassword, closedObject } from '../fields.ts';
+import { anyPassword, strictObject } from '../fields.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
-export const setVaultInput = closedObject({
+export const setVaultInput = strictObject({
   /** Salt of the key that the browser derives from the vault's passphrase. */
   vaultSaltB64: base64Of(16, 64),
   /** A known text sealed under that key, by which the browser can tell a wrong passphrase. */

@@ -5,12 +5,12 @@ import { networkOf } from '../../lib/ip.ts';
 import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
-import { anyPassword, closedObject, developerPassword, displayName, email } from '../fields.ts';
+import { anyPassword, developerPassword, displayName, email, strictObject } from '../fields.ts';
 import { changeAccount } from './change.ts';
 import { withPassword } from './new-password.ts';
 import { requirePassword } from './require-password.ts';
 
-export const updateProfileInput = closedObject({
+export const updateProfileInput = strictObject({
   name: displayName.optional(),
   email: email.optional(),
   /** Ends every older session cookie. */

@@ -3,12 +3,12 @@ import { createApiKeyToken } from '../../crypto/api-key-token.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { closedObject, displayName } from '../fields.ts';
+import { displayName, strictObject } from '../fields.ts';
 import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
-export const createApiKeyInput = closedObject({ name: displayName });
+export const createApiKeyInput = strictObject({ name: displayName });
 
 /** What to tell whoever made a key. */
 export const apiKeyWarning =

@@ -5,14 +5,14 @@ import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { closedObject, displayName } from '../fields.ts';
+import { displayName, strictObject } from '../fields.ts';
 import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { applicationVersion } from './update-settings.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
-export const createApplicationInput = closedObject({
+export const createApplicationInput = strictObject({
   name: displayName,
   version: applicationVersion.optional(),
 });

@@ -3,7 +3,7 @@ import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
-import { closedObject, text } from '../fields.ts';
+import { strictObject, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
@@ -13,7 +13,7 @@ import { type ApplicationView, applicationSelect, applicationView } from './view
 /** A free string that a client must send exactly. */
 export const applicationVersion = text({ min: 1, max: 64 });
 
-export const updateApplicationSettingsInput = closedObject({
+export const updateApplicationSettingsInput = strictObject({
   version: applicationVersion,
   status: z.enum(['active', 'disabled']),
   hwidLockEnabled: z.boolean(),

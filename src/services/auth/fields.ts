@@ -1,4 +1,4 @@
-import { closedObject, developerPassword, displayName, email } from '../fields.ts';
+import { developerPassword, displayName, email, strictObject } from '../fields.ts';
 
 /** What a developer's account is made of. */
-export const newDeveloper = closedObject({ email, password: developerPassword, name: displayName });
+export const newDeveloper = strictObject({ email, password: developerPassword, name: displayName });

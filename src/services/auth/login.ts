@@ -5,14 +5,14 @@ import type { DeveloperId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { anyPassword, closedObject, text } from '../fields.ts';
+import { anyPassword, strictObject, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
 import { developerSelect } from './developer-view.ts';
 import type { LoggedIn } from './register.ts';
 
-export const loginInput = closedObject({
+export const loginInput = strictObject({
   email: text({ min: 1, max: 254 }),
   password: anyPassword,
   turnstileToken: text({ min: 0, max: 2048 }).optional(),

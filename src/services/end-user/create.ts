@@ -10,7 +10,7 @@ import { requireOwnApplication } from '../application/require-own.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
-import { closedObject, email } from '../fields.ts';
+import { email, strictObject } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -18,7 +18,7 @@ import { developerTransaction, holdApplication, type Invalidations } from '../tr
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 
-export const createEndUserInput = closedObject({
+export const createEndUserInput = strictObject({
   username,
   password: endUserPassword,
   email: email.optional(),

@@ -5,14 +5,14 @@ import { requireDeveloper } from '../actor.ts';
 import type { BanType } from '../ban/is-banned.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { closedObject, ipAddress } from '../fields.ts';
+import { ipAddress, strictObject } from '../fields.ts';
 import { requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
-export const banLicenseInput = closedObject({
+export const banLicenseInput = strictObject({
   scope: z.enum(['license', 'hwid', 'hwid_and_ip']).default('license'),
   /** With `hwid_and_ip`: the address to ban instead of the license's last one. */
   ip: ipAddress.optional(),

@@ -6,14 +6,14 @@ import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
-import { closedObject, durationSeconds, id, subscriptionTier, text } from '../fields.ts';
+import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { holdApplication } from '../transaction.ts';
 import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
 
-const blindKey = closedObject({
+const blindKey = strictObject({
   /** SHA-256 of the key's UTF-8 text. */
   licenseKeyHash: z.string().regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal characters'),
   licenseKeyPrefix: text({ min: 1, max: 64 }),
@@ -34,7 +34,7 @@ function isHashOf(hexHash: string, text: string): boolean {
   return Buffer.from(sha256(text)).toString('hex') === hexHash.toLowerCase();
 }
 
-export const createBlindInput = closedObject({
+export const createBlindInput = strictObject({
   applicationId: id,
   subscriptionTier: subscriptionTier.default(0),
   /** The pattern that the browser minted after; checked, as a weak one makes keys that can be guessed. */

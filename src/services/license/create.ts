@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { newIds } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { closedObject, durationSeconds, id, subscriptionTier, text } from '../fields.ts';
+import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
@@ -10,7 +10,7 @@ import { licenseMask, maskWarning } from './mask.ts';
 import { mintLicenses } from './mint.ts';
 import { requireMintable } from './require-mintable.ts';
 
-export const createLicensesInput = closedObject({
+export const createLicensesInput = strictObject({
   applicationId: id,
   amount: z.int().min(1).max(10_000),
   durationSeconds,

@@ -3,7 +3,7 @@ import { requireDeveloper } from '../actor.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
-import { closedObject } from '../fields.ts';
+import { strictObject } from '../fields.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';
@@ -11,7 +11,7 @@ import { latestExpiry } from './decide.ts';
 /** "At most about 10 years" (interface, "Limits"): ten years with their leap days. */
 const longestExtension = 3653 * 24 * 60 * 60;
 
-export const extendLicensesInput = closedObject({ seconds: z.int().min(1).max(longestExtension) });
+export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(longestExtension) });
 
 /**
  * Gives every active license of an application more time: those that have an end, and have not reached it. All or none:

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
-import { closedObject, subscriptionTier } from '../fields.ts';
+import { strictObject, subscriptionTier } from '../fields.ts';
 import { changeLicense } from './change.ts';
 import type { LicenseView } from './view.ts';
 
-export const setTierInput = closedObject({ subscriptionTier });
+export const setTierInput = strictObject({ subscriptionTier });
 
 /**
  * Sets a license's tier.
