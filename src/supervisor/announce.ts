@@ -23,4 +23,4 @@ const crossSiteAdvice = (origin: string, publicUrl: string) =>
   `CORS_ORIGINS has ${origin}, which is another site than ${publicUrl}: browsers keep no session cookie of this service ` +
   'for its pages, so that a login there succeeds and nobody is logged in. Serve both under one site, as ' +
   'https://dash.example.com and https://licenses.example.com or behind one proxy, or have its server call with an API ' +
-  'key (docs/cross-origin.md)';
+  'key (docs/integrating.md)';

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { variableNames } from '../../src/config.ts';
-import { rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
 import { root } from '../setup/process.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { parsePage } from '../telemetry/page.ts';
@@ -70,11 +69,4 @@ test('the image is made of files that are there, or that the build makes', () =>
   expect(copied).toContain('package-lock.json');
   for (const source of copied.filter((each) => !built.includes(each)))
     expect(existsSync(path.join(root, source)), source).toBe(true);
-});
-
-test('docs/configuration.md has every rate limit with its default', () => {
-  const rows = [...read('docs/configuration.md').matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)].map(
-    ([, name, limit = '']) => [name, Number(limit.replaceAll(',', ''))],
-  );
-  expect(Object.fromEntries(rows)).toEqual(rateLimitDefaults);
 });

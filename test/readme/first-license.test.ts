@@ -1,29 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { root, startServiceProcess } from '../setup/process.ts';
 import { startLocalRegistry } from '../setup/registry.ts';
-
-interface Step {
-  readonly command: string;
-  readonly output: string;
-}
-
-/** The commands that the README has as tested, each with the output that it shows. */
-function readSteps(): Step[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const pattern = /<!-- tested -->\n```sh\n([\s\S]*?)```\n[\s\S]*?```(?:json)?\n([\s\S]*?)```/g;
-  return [...readme.matchAll(pattern)].map(([, command = '', output = '']) => ({ command, output }));
-}
+import { testedSteps } from './pages.ts';
 
 /** What differs from run to run. An event stream has a comment as a sign of life, which says nothing. */
 const normalize = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>')
-    .replaceAll(/[A-Za-z0-9+/]{43}=/g, '<public key>')
     .replaceAll(/-\d+\.\d+\.\d+\.tgz \(\d+ kB\)/g, '-<version>.tgz (<size>)')
     .replaceAll(/service_live_[\w-]+/g, '<API key>')
     .replaceAll(/[2-9A-HJ-NP-Z]{5}(-[2-9A-HJ-NP-Z]{5}){4}/g, '<license key>')
@@ -39,9 +27,11 @@ do sleep 0.1
 done
 `;
 
-test("the README's commands, run as they stand in one terminal, answer what the README shows", async () => {
-  const steps = readSteps();
-  expect(steps.length).toBe(9);
+test('the commands of the README, then of docs/integrating.md, run as they stand in one terminal, answer what the pages show', async () => {
+  const readme = testedSteps('README.md');
+  const integrating = testedSteps('docs/integrating.md');
+  expect([readme.length, integrating.length]).toEqual([5, 3]);
+  const steps = [...readme, ...integrating];
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });
   // Packages come from here and not from the network.
   const registry = await startLocalRegistry();
@@ -58,7 +48,7 @@ test("the README's commands, run as they stand in one terminal, answer what the 
     const env = { ...process.env, ...registry.env };
     const options = { cwd: folder, env };
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], options);
-    expect(stdout.split(nextStep).map(normalize)).toEqual(steps.map(({ output }) => normalize(output)));
+    expect(stdout.split(nextStep).map(normalize)).toEqual(steps.map(({ output }) => normalize(output ?? '')));
   } finally {
     rmSync(folder, { recursive: true });
     await registry.close();
