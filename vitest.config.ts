@@ -5,20 +5,36 @@ import { replacing } from './test/setup/replacing.ts';
 
 const onServer = process.env.TEST_DATABASE_URL !== undefined;
 
-/** What a run on this machine leaves out, said once. */
-const leftOut = [
-  ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
-  ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
-  ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
+/** `npm test`, which has minutes: it leaves out what is tagged `slow`. A run by other means leaves out nothing. */
+const isEveryday = process.env.TEST_TIER === 'everyday';
+
+/** Tests of parts alone: no database, no service, no build. `npm run test:quick` runs these. */
+const pure = [
+  'test/{architecture,config,crypto,protocol,sdk,tools}/**/*.test.ts',
+  'test/bench/{options,report,http-message}.test.ts',
+  'test/database/{mend-file-system,timestamp}.test.ts',
+  'test/ephemeral/{cache,clock-steps,memory}.test.ts',
+  'test/management/{errors,retries,types}.test.ts',
+  'test/openapi/{examples,readable}.test.ts',
+  'test/services/{decide,developer-turns,fair-turns,mask,unread-answers}.test.ts',
+  'test/telemetry/workers-page.test.ts',
 ];
-if (leftOut.length > 0)
-  process.stderr.write(`Left out, for want of a server: tests on ${leftOut.join(', ')}.\n`);
+
+const api = ['test/api/**/*.test.ts', 'test/graphql/**/*.test.ts'];
+
+/** What runs on the embedded database as well where there is a server, in minutes: where the two could differ. */
+const apiOnBoth = [
+  'test/api/{smoke,licenses,license-changes,lists,search,users,validate}.test.ts',
+  'test/graphql/{connections,filters,statements}.test.ts',
+];
 
 /**
  * So many processes at once. One processor is Vitest's own, which idles while tests run: where there are two, both
  * have tests. A process with embedded databases grows to 1.6 GB.
  */
 const maxWorkers = Math.max(2, Math.min(availableParallelism() - 1, Math.floor(totalmem() / 2 ** 31)));
+
+announce();
 
 const shared = {
   pool: 'forks',
@@ -35,11 +51,11 @@ const shared = {
 const together = { ...shared, isolate: false };
 
 /** The tests that go through the public interfaces run once on each database. */
-const api = (databaseKind: 'memory' | 'server') => ({
+const apiOn = (databaseKind: 'memory' | 'server', include: string[]) => ({
   test: {
     ...together,
     name: `api on ${databaseKind === 'memory' ? 'the embedded database' : 'a PostgreSQL server'}`,
-    include: ['test/api/**/*.test.ts', 'test/graphql/**/*.test.ts'],
+    include,
     env: { TEST_DATABASE_KIND: databaseKind },
   },
 });
@@ -47,18 +63,39 @@ const api = (databaseKind: 'memory' | 'server') => ({
 export default defineConfig({
   test: {
     maxWorkers,
+    tags: [
+      {
+        name: 'slow',
+        description: 'Large amounts, long waits, load, kills, sweeps over all inputs: left out by npm test.',
+      },
+    ],
     projects: [
+      { test: { ...together, name: 'pure', include: pure, exclude: replacing } },
       {
         test: {
           ...together,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/api/**', 'test/graphql/**', ...replacing],
+          exclude: [...api, ...pure, ...replacing],
         },
       },
       { test: { ...shared, name: 'parts with replaced modules', include: replacing } },
-      api('memory'),
-      ...(onServer ? [api('server')] : []),
+      apiOn('memory', isEveryday && onServer ? apiOnBoth : api),
+      ...(onServer ? [apiOn('server', api)] : []),
     ],
   },
 });
+
+/** Says beforehand what a run on this machine takes and leaves out. */
+function announce(): void {
+  const leftOut = [
+    ...(isEveryday ? ['what is tagged slow (npm run test:all)'] : []),
+    ...(isEveryday && onServer ? ['most of the API on the embedded database (npm run test:all)'] : []),
+    ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
+    ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
+    ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
+  ];
+  if (isEveryday)
+    process.stderr.write(`Takes about ${onServer ? 8 : 4} minutes on two processors that are idle.\n`);
+  if (leftOut.length > 0) process.stderr.write(`Left out: ${leftOut.join('; ')}.\n`);
+}

@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, ApiClient, randomIp } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';

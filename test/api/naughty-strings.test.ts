@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';

@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';

@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { open, request } from '../attack/raw.ts';
 import { cookieOf } from '../setup/api-client.ts';

@@ -75,7 +75,7 @@ test.each([
   expect(answer.headers.get('keep-alive')).toBe(`timeout=${seconds}`);
 });
 
-describe('a client that is slow', { timeout: 300_000 }, () => {
+describe('a client that is slow', { tags: 'slow', timeout: 300_000 }, () => {
   test.each([
     ['to send anything', ''],
     ['to end its request line', 'GET /hea'],
@@ -132,7 +132,9 @@ test('a client that ends its side after its request is answered', async () => {
   expect(state.text).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('a client that reads none of its answers is given up, and others are served', async () => {
+test('a client that reads none of its answers is given up, and others are served', {
+  tags: 'slow',
+}, async () => {
   const socket = open(server.baseUrl);
   sockets.push(socket);
   socket.pause();
@@ -157,14 +159,16 @@ test('a client that reads none of its answers is given up, and others are served
   await othersAreServed();
 });
 
-test('five hundred connections that say nothing are closed in time, and others are served meanwhile', async () => {
+test('five hundred connections that say nothing are closed in time, and others are served meanwhile', {
+  tags: 'slow',
+}, async () => {
   const idle = Array.from({ length: 500 }, () => begin(''));
   await Promise.all(Array.from({ length: 5 }, othersAreServed));
   await Promise.all(idle.map(({ state }) => untilClosed(state)));
   await othersAreServed();
 });
 
-describe('a body of 30 MB', () => {
+describe('a body of 30 MB', { tags: 'slow' }, () => {
   const size = 30 * 1024 * 1024;
   const part = Buffer.alloc(256 * 1024, ' ');
 

@@ -121,36 +121,35 @@ describe.skipIf(!possible)('instances of one service, whose secret is rotated', 
     long,
   );
 
-  test(
-    'go on while they are restarted one by one, each with both secrets from the first on',
-    async () => {
-      const env = { REDIS_URL: redis.url };
-      const one = await startTestServer({
-        database: 'server',
-        env: { ...env, SERVICE_SECRET: old, SERVICE_SECRET_PREVIOUS: fresh },
-      });
-      const two = await startTestServer({ beside: one, env: { ...env, ...both } });
-      try {
-        for (const [here, there] of [
-          [one, two],
-          [two, one],
-        ] as const) {
-          const world = await createWorld(here);
-          const application = await world.createApplication();
-          const license = await application.mintOne();
-          const session = await openSession(here, application);
-          const elsewhere = new ApiClient(there.baseUrl, { cookie: await logIn(here, world) });
-          expect((await elsewhere.get('/api/v1/auth/me')).status).toBe(200);
-          const sealed = session.seal(session.inner(license));
-          expect((await elsewhere.post(validatePath, sealed)).status).toBe(200);
-        }
-      } finally {
-        await two.close();
-        await one.close();
+  test('go on while they are restarted one by one, each with both secrets from the first on', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const env = { REDIS_URL: redis.url };
+    const one = await startTestServer({
+      database: 'server',
+      env: { ...env, SERVICE_SECRET: old, SERVICE_SECRET_PREVIOUS: fresh },
+    });
+    const two = await startTestServer({ beside: one, env: { ...env, ...both } });
+    try {
+      for (const [here, there] of [
+        [one, two],
+        [two, one],
+      ] as const) {
+        const world = await createWorld(here);
+        const application = await world.createApplication();
+        const license = await application.mintOne();
+        const session = await openSession(here, application);
+        const elsewhere = new ApiClient(there.baseUrl, { cookie: await logIn(here, world) });
+        expect((await elsewhere.get('/api/v1/auth/me')).status).toBe(200);
+        const sealed = session.seal(session.inner(license));
+        expect((await elsewhere.post(validatePath, sealed)).status).toBe(200);
       }
-    },
-    long,
-  );
+    } finally {
+      await two.close();
+      await one.close();
+    }
+  });
 });
 
 describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a server', () => {
@@ -206,69 +205,64 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
     }).length;
   }
 
-  test(
-    'is finished by another run after a kill -9 in the middle',
-    async () => {
-      const { rows } = await admin.query<{ id: string }>(
-        'SELECT id FROM applications ORDER BY id OFFSET 700 LIMIT 1',
-      );
-      await admin.query('BEGIN');
-      await admin.query('SELECT 1 FROM applications WHERE id = $1 FOR UPDATE', [rows[0]?.id]);
-      const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'rotate-secret'], {
-        cwd: root,
-        env: { PATH: process.env.PATH, ...env },
-        stdio: 'ignore',
-      });
-      const ended = once(child, 'exit');
-      try {
-        // A batch in the middle waits for the row; those before it are done, and those after it are not.
-        await vi.waitFor(async () => {
-          expect(child.exitCode).toBeNull();
-          // A transaction goes on to see the activity that it saw first.
-          await admin.query('SELECT pg_stat_clear_snapshot()');
-          const { rows: waiting } = await admin.query(
-            `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'latchkey-command'`,
-          );
-          expect(waiting).toHaveLength(1);
-        }, patient);
-      } finally {
-        child.kill('SIGKILL');
-        await ended;
-        await admin.query('ROLLBACK');
-      }
-      // PostgreSQL finishes the statement of a client that is gone.
+  test('is finished by another run after a kill -9 in the middle', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const { rows } = await admin.query<{ id: string }>(
+      'SELECT id FROM applications ORDER BY id OFFSET 700 LIMIT 1',
+    );
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM applications WHERE id = $1 FOR UPDATE', [rows[0]?.id]);
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'rotate-secret'], {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    try {
+      // A batch in the middle waits for the row; those before it are done, and those after it are not.
       await vi.waitFor(async () => {
-        const { rows: others } = await admin.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey-command'`,
+        expect(child.exitCode).toBeNull();
+        // A transaction goes on to see the activity that it saw first.
+        await admin.query('SELECT pg_stat_clear_snapshot()');
+        const { rows: waiting } = await admin.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'latchkey-command'`,
         );
-        expect(others).toEqual([]);
+        expect(waiting).toHaveLength(1);
       }, patient);
-      const [done, left] = [await openUnder(fresh), await openUnder(old)];
-      expect(done + left).toBe(count);
-      expect(done).toBeGreaterThan(0);
-      expect(left).toBeGreaterThan(0);
+    } finally {
+      child.kill('SIGKILL');
+      await ended;
+      await admin.query('ROLLBACK');
+    }
+    // PostgreSQL finishes the statement of a client that is gone.
+    await vi.waitFor(async () => {
+      const { rows: others } = await admin.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey-command'`,
+      );
+      expect(others).toEqual([]);
+    }, patient);
+    const [done, left] = [await openUnder(fresh), await openUnder(old)];
+    expect(done + left).toBe(count);
+    expect(done).toBeGreaterThan(0);
+    expect(left).toBeGreaterThan(0);
 
-      const run = await rotate(env);
-      expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/all 2000 are under the present master secret/);
-      expect(await openUnder(fresh)).toBe(count);
-    },
-    long,
-  );
+    const run = await rotate(env);
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout).toMatch(/all 2000 are under the present master secret/);
+    expect(await openUnder(fresh)).toBe(count);
+  });
 
-  test(
-    'may be run twice at once',
-    async () => {
-      const runs = await Promise.all([rotate(env), rotate(env)]);
-      const numbers = runs.map(({ code, stdout }) => {
-        expect(code).toBe(0);
-        return Number(/Encrypted (\d+) private keys anew; all 2000/.exec(stdout)?.[1]);
-      });
-      expect((numbers[0] ?? 0) + (numbers[1] ?? 0)).toBe(count);
-      expect(await openUnder(fresh)).toBe(count);
-    },
-    long,
-  );
+  test('may be run twice at once', { tags: 'slow', timeout: long }, async () => {
+    const runs = await Promise.all([rotate(env), rotate(env)]);
+    const numbers = runs.map(({ code, stdout }) => {
+      expect(code).toBe(0);
+      return Number(/Encrypted (\d+) private keys anew; all 2000/.exec(stdout)?.[1]);
+    });
+    expect((numbers[0] ?? 0) + (numbers[1] ?? 0)).toBe(count);
+    expect(await openUnder(fresh)).toBe(count);
+  });
 
   test(
     'changes nothing that it cannot open, and says what is needed',

@@ -77,20 +77,16 @@ async function serveAsEver({ env }: OddDatabase, other: OddDatabase): Promise<vo
 }
 
 describe.skipIf(serverUrl === null)('the service works as usual if the database or the role has', () => {
-  test(
-    'another DateStyle than ISO',
-    async () => {
-      const one = await createOddDatabase({
-        ofDatabase: { DateStyle: 'SQL, DMY', TimeZone: 'America/St_Johns' },
-      });
-      await serveAsEver(one, await createOddDatabase({ ofRole: { DateStyle: 'German' } }));
-      const { stdout } = await runCommand(['doctor'], one.env);
-      expect(stdout).toMatch(
-        /ok .*Set on the database or the role, and overridden by the service.*DateStyle=SQL, DMY; TimeZone=America/,
-      );
-    },
-    long,
-  );
+  test('another DateStyle than ISO', { tags: 'slow', timeout: long }, async () => {
+    const one = await createOddDatabase({
+      ofDatabase: { DateStyle: 'SQL, DMY', TimeZone: 'America/St_Johns' },
+    });
+    await serveAsEver(one, await createOddDatabase({ ofRole: { DateStyle: 'German' } }));
+    const { stdout } = await runCommand(['doctor'], one.env);
+    expect(stdout).toMatch(
+      /ok .*Set on the database or the role, and overridden by the service.*DateStyle=SQL, DMY; TimeZone=America/,
+    );
+  });
 
   test(
     'each setting that changes the meaning of SQL, and time limits that are too short for its work',
@@ -117,94 +113,93 @@ describe.skipIf(serverUrl === null)('the service works as usual if the database 
     long,
   );
 
-  test(
-    'a schema named like the role, which its search_path puts first',
-    async () => {
-      const prepare = 'CREATE SCHEMA AUTHORIZATION $role';
-      const [one, other] = [await createOddDatabase({ prepare }), await createOddDatabase({ prepare })];
-      await serveAsEver(one, other);
-      expect(await schemasOf(one)).toEqual(['public']);
-    },
-    long,
-  );
+  test('a schema named like the role, which its search_path puts first', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const prepare = 'CREATE SCHEMA AUTHORIZATION $role';
+    const [one, other] = [await createOddDatabase({ prepare }), await createOddDatabase({ prepare })];
+    await serveAsEver(one, other);
+    expect(await schemasOf(one)).toEqual(['public']);
+  });
 
-  test(
-    'a search_path that leads elsewhere, or nowhere',
-    async () => {
-      const at = (search_path: string) => ({
-        prepare: 'CREATE SCHEMA elsewhere AUTHORIZATION $role',
-        ofRole: { search_path },
-      });
-      const one = await createOddDatabase(at('elsewhere, public'));
-      const other = await createOddDatabase(at("''"));
-      await serveAsEver(one, other);
-      for (const each of [one, other]) expect(await schemasOf(each)).toEqual(['public']);
-    },
-    long,
-  );
+  test('a search_path that leads elsewhere, or nowhere', { tags: 'slow', timeout: long }, async () => {
+    const at = (search_path: string) => ({
+      prepare: 'CREATE SCHEMA elsewhere AUTHORIZATION $role',
+      ofRole: { search_path },
+    });
+    const one = await createOddDatabase(at('elsewhere, public'));
+    const other = await createOddDatabase(at("''"));
+    await serveAsEver(one, other);
+    for (const each of [one, other]) expect(await schemasOf(each)).toEqual(['public']);
+  });
 });
 
-describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transaction mode', () => {
-  /** The same database through a PgBouncer of the test. */
-  async function behindPgbouncer(database: OddDatabase): Promise<OddDatabase> {
-    const pgbouncer = await OwnPgbouncer.start(database.url);
-    onTestFinished(() => pgbouncer.remove());
-    const url = pgbouncer.urlOf(database.url);
-    return { ...database, url, env: { ...database.env, DATABASE_URL: url } };
-  }
+describe.skipIf(serverUrl === null || !hasPgbouncer)(
+  'behind PgBouncer in transaction mode',
+  { tags: 'slow' },
+  () => {
+    /** The same database through a PgBouncer of the test. */
+    async function behindPgbouncer(database: OddDatabase): Promise<OddDatabase> {
+      const pgbouncer = await OwnPgbouncer.start(database.url);
+      onTestFinished(() => pgbouncer.remove());
+      const url = pgbouncer.urlOf(database.url);
+      return { ...database, url, env: { ...database.env, DATABASE_URL: url } };
+    }
 
-  test(
-    'the service works as usual if the database or the role has settings that PgBouncer keeps for each client',
-    async () => {
-      const ofDatabase = {
-        DateStyle: 'SQL, DMY',
-        TimeZone: 'America/St_Johns',
-        standard_conforming_strings: 'off',
-      };
-      const one = await createOddDatabase({ ofDatabase, prepare: 'CREATE SCHEMA elsewhere' });
-      await serveAsEver(await behindPgbouncer(one), await createOddDatabase());
-    },
-    long,
-  );
+    test(
+      'the service works as usual if the database or the role has settings that PgBouncer keeps for each client',
+      async () => {
+        const ofDatabase = {
+          DateStyle: 'SQL, DMY',
+          TimeZone: 'America/St_Johns',
+          standard_conforming_strings: 'off',
+        };
+        const one = await createOddDatabase({ ofDatabase, prepare: 'CREATE SCHEMA elsewhere' });
+        await serveAsEver(await behindPgbouncer(one), await createOddDatabase());
+      },
+      long,
+    );
 
-  test(
-    'a start and doctor refuse the settings that cannot be set there, with the statements that set them',
-    async () => {
-      const odd = await createOddDatabase({
-        prepare: 'CREATE SCHEMA AUTHORIZATION $role',
-        ofDatabase: { array_nulls: 'off' },
-        ofRole: { default_transaction_isolation: 'serializable', gin_fuzzy_search_limit: '1' },
-      });
-      const pooled = await behindPgbouncer(odd);
-      const open = async (): Promise<string | null> => {
-        try {
-          await (await openDatabase({ kind: 'server', url: pooled.url }, { log: silent })).close();
-          return null;
-        } catch (error) {
-          return String(error);
+    test(
+      'a start and doctor refuse the settings that cannot be set there, with the statements that set them',
+      async () => {
+        const odd = await createOddDatabase({
+          prepare: 'CREATE SCHEMA AUTHORIZATION $role',
+          ofDatabase: { array_nulls: 'off' },
+          ofRole: { default_transaction_isolation: 'serializable', gin_fuzzy_search_limit: '1' },
+        });
+        const pooled = await behindPgbouncer(odd);
+        const open = async (): Promise<string | null> => {
+          try {
+            await (await openDatabase({ kind: 'server', url: pooled.url }, { log: silent })).close();
+            return null;
+          } catch (error) {
+            return String(error);
+          }
+        };
+        const failure = await open();
+        const { code, stdout } = await runCommand(['doctor'], pooled.env);
+        expect(code).toBe(1);
+        const altered = `ALTER ROLE ${odd.role} IN DATABASE ${odd.name} SET`;
+        const statements = [
+          `${altered} array_nulls TO 'on'`,
+          `${altered} default_transaction_isolation TO 'read committed'`,
+          `${altered} gin_fuzzy_search_limit TO '0'`,
+          `${altered} search_path TO public`,
+        ];
+        for (const statement of statements) {
+          expect(failure).toContain(statement);
+          expect(stdout).toContain(statement);
+          await odd.run(statement);
         }
-      };
-      const failure = await open();
-      const { code, stdout } = await runCommand(['doctor'], pooled.env);
-      expect(code).toBe(1);
-      const altered = `ALTER ROLE ${odd.role} IN DATABASE ${odd.name} SET`;
-      const statements = [
-        `${altered} array_nulls TO 'on'`,
-        `${altered} default_transaction_isolation TO 'read committed'`,
-        `${altered} gin_fuzzy_search_limit TO '0'`,
-        `${altered} search_path TO public`,
-      ];
-      for (const statement of statements) {
-        expect(failure).toContain(statement);
-        expect(stdout).toContain(statement);
-        await odd.run(statement);
-      }
-      await odd.disconnect();
-      await serveAsEver(pooled, await createOddDatabase());
-    },
-    long,
-  );
-});
+        await odd.disconnect();
+        await serveAsEver(pooled, await createOddDatabase());
+      },
+      long,
+    );
+  },
+);
 
 /** Where the service's tables are. */
 const schemasOf = async ({ run }: OddDatabase): Promise<string[]> =>

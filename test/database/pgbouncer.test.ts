@@ -45,35 +45,34 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
 
   const isReady = async ({ baseUrl }: TestServer) => (await fetch(`${baseUrl}/health/ready`)).status;
 
-  test(
-    'a dozen starts, four at once, on an empty database and on a used one, all come up and serve',
-    async () => {
-      const { direct, start } = await freshDatabase();
-      for (let round = 0; round < 3; round += 1) {
-        const servers = await Promise.all([start(), start(), start(), start()]);
-        try {
-          expect(await Promise.all(servers.map(isReady))).toEqual([200, 200, 200, 200]);
-          const [one, two] = servers;
-          const { client, createApplication } = await createWorld(one);
-          const application = await createApplication();
-          const license = await application.mintOne();
-          const session = await openSession(two, application);
-          expect(await session.ask(validatePath, license)).toMatchObject({ code: 'OK' });
-          const { body } = await client.get(`/api/v1/apps/${application.id}`);
-          const { createdAt } = applicationAnswer.parse(body).application;
-          expect(Math.abs(Date.parse(createdAt) - one.clock.now())).toBeLessThan(60_000);
-        } finally {
-          for (const server of servers) await server.close();
-        }
+  test('a dozen starts, four at once, on an empty database and on a used one, all come up and serve', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const { direct, start } = await freshDatabase();
+    for (let round = 0; round < 3; round += 1) {
+      const servers = await Promise.all([start(), start(), start(), start()]);
+      try {
+        expect(await Promise.all(servers.map(isReady))).toEqual([200, 200, 200, 200]);
+        const [one, two] = servers;
+        const { client, createApplication } = await createWorld(one);
+        const application = await createApplication();
+        const license = await application.mintOne();
+        const session = await openSession(two, application);
+        expect(await session.ask(validatePath, license)).toMatchObject({ code: 'OK' });
+        const { body } = await client.get(`/api/v1/apps/${application.id}`);
+        const { createdAt } = applicationAnswer.parse(body).application;
+        expect(Math.abs(Date.parse(createdAt) - one.clock.now())).toBeLessThan(60_000);
+      } finally {
+        for (const server of servers) await server.close();
       }
-      const { rows } = await direct.query(
-        `SELECT objid FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    }
+    const { rows } = await direct.query(
+      `SELECT objid FROM pg_locks JOIN pg_database ON pg_database.oid = database
          WHERE datname = current_database() AND locktype = 'advisory'`,
-      );
-      expect(rows).toEqual([]);
-    },
-    long,
-  );
+    );
+    expect(rows).toEqual([]);
+  });
 
   test(
     'the log says so at the start, doctor names the limits that the role lacks, and backup and restore work',

@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';

@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { logsAnswer, noLimits } from '../api/support.ts';

@@ -185,7 +185,7 @@ describe('a stream of the security log', () => {
     }
   });
 
-  test('finds what a filter lets through behind thousands that it does not', async () => {
+  test('finds what a filter lets through behind thousands that it does not', { tags: 'slow' }, async () => {
     await sql(
       server,
       `INSERT INTO security_log (id, developer_id, application_id, event, code)
@@ -199,7 +199,10 @@ describe('a stream of the security log', () => {
     expect((await stream.take<Entry>(3)).map(({ code }) => code)).toEqual(['EXPIRED', 'EXPIRED', 'EXPIRED']);
   });
 
-  test('under load, left and taken up again and again, is the list: in order, without loss or doubles', async () => {
+  test('under load, left and taken up again and again, is the list: in order, without loss or doubles', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const licenses = await application.mint({ amount: 150 });
     const start = (await listed()).at(-1)?.id;
     const collected: Entry[] = [];
@@ -240,7 +243,7 @@ describe('a stream of the security log', () => {
     const expected = all.slice(all.indexOf(start ?? '') + 1);
     expect(expected.length).toBe(348);
     expect(ids(collected)).toEqual(expected);
-  }, 120_000);
+  });
 
   test('runs no statement for each entry', async () => {
     const stream = await follow();
@@ -281,7 +284,10 @@ describe('a stream of the security log', () => {
     expect(rest.slice(0, -1).every(({ errors }) => errors === undefined)).toBe(true);
   });
 
-  test('that nobody reads holds a few entries, and reads on when somebody does', async () => {
+  test('that nobody reads holds a few entries, and reads on when somebody does', {
+    tags: 'slow',
+    timeout: 60_000,
+  }, async () => {
     // A kernel may have 40 MB on their way, as Linux does where it has the memory.
     const count = 12_000;
     await insertLarge(count);
@@ -305,7 +311,7 @@ describe('a stream of the security log', () => {
     expect(reads).toBeGreaterThan(0);
     expect(reads).toBeLessThan(count / 100 / 2 + 30);
     expect(new Set(ids(await stream.take<Entry>(count))).size).toBe(count);
-  }, 60_000);
+  });
 });
 
 describe('a stream ends', () => {

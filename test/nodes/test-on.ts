@@ -64,20 +64,21 @@ export async function testOn(
     }
     const file = join(clone, 'results.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const tested = await run('npm', ['test', '--', ...reporters, ...vitest], {
+    const tested = await run('npm', ['run', 'test:all', '--', ...reporters, ...vitest], {
       cwd: clone,
       env,
       isShown: true,
     });
     const text = await readFile(file, 'utf8').catch(() => null);
-    if (text === null) return report({ fault: `npm test ended with ${tested.code}:\n${tested.output}` });
+    if (text === null)
+      return report({ fault: `npm run test:all ended with ${tested.code}:\n${tested.output}` });
     const { numPassedTests, numFailedTests, numPendingTests } = results.parse(JSON.parse(text));
     const isRight = tested.code === 0 && numPassedTests > 0;
     return report({
       passed: numPassedTests,
       failed: numFailedTests,
       leftOut: numPendingTests,
-      fault: isRight ? null : `npm test ended with ${tested.code}`,
+      fault: isRight ? null : `npm run test:all ended with ${tested.code}`,
     });
   } finally {
     await rm(clone, { recursive: true, force: true });

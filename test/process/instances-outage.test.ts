@@ -133,7 +133,9 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     }, patient);
   });
 
-  test('for longer than STALE_IF_DOWN_SECONDS, what is cached is refused as well, until it is back', async () => {
+  test('for longer than STALE_IF_DOWN_SECONDS, what is cached is refused as well, until it is back', {
+    tags: 'slow',
+  }, async () => {
     await start({ STALE_IF_DOWN_SECONDS: '1' });
     const { licenseKey } = await application.mintOne();
     await cached({ licenseKey });
@@ -144,7 +146,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     await vi.waitFor(async () => expect(await statusOf({ licenseKey })).toBe(200), patient);
   });
 
-  test('nothing cached is served when STALE_IF_DOWN_SECONDS is 0', async () => {
+  test('nothing cached is served when STALE_IF_DOWN_SECONDS is 0', { tags: 'slow' }, async () => {
     await start({ STALE_IF_DOWN_SECONDS: '0' });
     const { licenseKey } = await application.mintOne();
     await cached({ licenseKey });

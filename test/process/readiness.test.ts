@@ -38,7 +38,7 @@ test('with the embedded database all is ready, and /health says what it always s
   expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ ok: true, service: 'latchkey' });
 }, 90_000);
 
-describe.skipIf(serverUrl === null)('on a PostgreSQL server', () => {
+describe.skipIf(serverUrl === null)('on a PostgreSQL server', { tags: 'slow' }, () => {
   test('that falls silent or goes away, says so without naming it, and when it is back', async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);

@@ -40,7 +40,10 @@ async function stopMilliseconds(service: ServiceProcess): Promise<number> {
   return performance.now() - from;
 }
 
-test('SHUTDOWN_SECONDS is how long a half-sent request can hold the end up', async () => {
+test('SHUTDOWN_SECONDS is how long a half-sent request can hold the end up', {
+  tags: 'slow',
+  timeout: 120_000,
+}, async () => {
   const short = await start({ SHUTDOWN_SECONDS: '1' });
   await holdRequest(short);
   const long = await start({ SHUTDOWN_SECONDS: '10' });
@@ -50,10 +53,11 @@ test('SHUTDOWN_SECONDS is how long a half-sent request can hold the end up', asy
   // The longer of the two gives requests five seconds; the shorter all in all one, and is exact only on an idle machine.
   expect(longMilliseconds).toBeGreaterThan(4_500);
   expect(shortMilliseconds).toBeLessThan(longMilliseconds);
-}, 120_000);
+});
 
 test.skipIf(serverUrl === null || redisUrl === undefined)(
   'it bounds the end of workers, too',
+  { tags: 'slow', timeout: 120_000 },
   async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);
@@ -72,7 +76,6 @@ test.skipIf(serverUrl === null || redisUrl === undefined)(
     expect(await stopped).toBe(1);
     expect(service.output()).toContain('a worker does not end');
   },
-  120_000,
 );
 
 const lineOf = (service: ServiceProcess, text: string) =>

@@ -64,7 +64,7 @@ test('a port for metrics that is taken is said at the start, with what to do', a
   expect(said).toContain('Set METRICS_PORT and METRICS_HOST to an address that is free.');
 }, 90_000);
 
-describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () => {
+describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', { tags: 'slow' }, () => {
   test('are one page, in which no count falls when one of them is stuck or dies', async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);

@@ -141,7 +141,10 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     await vi.waitFor(() => expect(complainers().toSorted()).toEqual([1, 2]), patient);
   });
 
-  test('one of them is stuck and then dies: its connections are answered by the other', async () => {
+  test('one of them is stuck and then dies: its connections are answered by the other', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const stuck = pidOf(service, 1);
     process.kill(stuck, 'SIGSTOP');
     let answered = 0;
@@ -151,9 +154,12 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     process.kill(stuck, 'SIGKILL');
     await Promise.all(requests);
     await untilReplaced(service, 1, stuck);
-  }, 120_000);
+  });
 
-  test('one of them dies under load: no request of the other fails, and all are answered afterwards', async () => {
+  test('one of them dies under load: no request of the other fails, and all are answered afterwards', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const load = await startLoad(service.url, { customers: 8, goOn: true });
     expect(load.failures()).toEqual([]);
     const killed = pidOf(service, 2);
@@ -173,18 +179,24 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
       await askUnreadable(service, 'unreadable');
       expect(complaints()).toHaveLength(2);
     }, patient);
-  }, 120_000);
+  });
 
-  test('one of them is told to end: nothing fails, and another takes its place', async () => {
+  test('one of them is told to end: nothing fails, and another takes its place', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const load = await startLoad(service.url, { customers: 4, goOn: true });
     const told = pidOf(service, 1);
     process.kill(told, 'SIGTERM');
     await untilReplaced(service, 1, told);
     await load.stop();
     expect(load.failures()).toEqual([]);
-  }, 120_000);
+  });
 
-  test('one of them cannot start again for a while: the other answers, and it is back when it can be', async () => {
+  test('one of them cannot start again for a while: the other answers, and it is back when it can be', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const name = new URL(installation.databaseUrl).pathname.slice(1);
     const allow = (allowed: boolean) =>
       sql(serverUrl ?? '', `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${allowed}`);
@@ -201,7 +213,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
       await allow(true);
     }
     await untilReplaced(service, 1, former);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two workers', () => {
@@ -224,15 +236,18 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
     expect(logged?.count).toBe(load.answered());
   }, 120_000);
 
-  test('Ctrl-C reaches every process at once, and is one wish', async () => {
+  test('Ctrl-C reaches every process at once, and is one wish', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const service = await startOwn();
     await holdConnection(service);
     for (const worker of [1, 2]) process.kill(pidOf(service, worker), 'SIGINT');
     expect(await service.stop('SIGINT')).toBe(0);
     expect(linesOf(service, 'Stopping: finishing')).toHaveLength(2);
-  }, 120_000);
+  });
 
-  test('a second signal later on ends all of it at once', async () => {
+  test('a second signal later on ends all of it at once', { tags: 'slow', timeout: 120_000 }, async () => {
     const service = await startOwn();
     await holdConnection(service);
     process.kill(service.pid, 'SIGTERM');
@@ -243,9 +258,12 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
       () => expect([1, 2].some((worker) => isRunning(pidOf(service, worker)))).toBe(false),
       patient,
     );
-  }, 120_000);
+  });
 
-  test('the supervisor is killed: the workers finish what they have and end, and the port is free', async () => {
+  test('the supervisor is killed: the workers finish what they have and end, and the port is free', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
     const service = await startOwn();
     const load = await startLoad(service.url, { customers: 4, goOn: false });
     await service.stop('SIGKILL');
@@ -260,7 +278,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
       `SELECT count(*)::int AS count FROM security_log WHERE event = 'license_validated' AND code = 'OK'`,
     );
     expect(logged?.count).toBe(load.answered());
-  }, 120_000);
+  });
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers that cannot start', () => {

@@ -184,7 +184,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     (await logOfApplications.counts({ ctx, parentIds: [applicationId], filter: { q } })).get(applicationId)
       ?.count ?? 0;
 
-  test('finds what looking at every row finds, however far indexing is and whoever commits late', async () => {
+  test('finds what looking at every row finds, however far indexing is and whoever commits late', {
+    tags: 'slow',
+    timeout: 600_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 8 }),
@@ -226,7 +229,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
       ),
       { numRuns: 8 },
     );
-  }, 600_000);
+  });
 
   const writeLate = async (applicationId: string, entries: readonly Entry[]) => {
     const client = await pool.connect();
@@ -269,7 +272,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await scan(id, 'device-', null)).toEqual((await ask(id, 'device-')).ids);
   }, 240_000);
 
-  test('finds a text that stands in more values than are looked up one by one', async () => {
+  test('finds a text that stands in more values than are looked up one by one', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     const devices = Array.from({ length: 1_500 }, (_, number) => ({
       ...plain,
@@ -282,9 +288,12 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(found).toHaveLength(1_500);
     expect((await ask(id, 'common-')).ids).toEqual(found.slice(0, 200));
     expect(await count(id, 'common-')).toBe(1_500);
-  }, 240_000);
+  });
 
-  test('finds what was logged before there was anything to search by, from the start and when it is indexed', async () => {
+  test('finds what was logged before there was anything to search by, from the start and when it is indexed', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     await pool.query('DELETE FROM log_search_backlog');
     await pool.query('ALTER TABLE security_log DISABLE TRIGGER security_log_notes_backlog');
@@ -303,7 +312,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
       await indexEntries(pool, id, 900);
     }
     expect((await ask(id, 'old')).ids).toEqual(found);
-  }, 240_000);
+  });
 
   const kept = async (applicationId: string) => {
     const { rows } = await pool.query<{ kept: string[] }>(
@@ -330,7 +339,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await indexEntries(pool, id, 1_000)).toBe(false);
   }, 240_000);
 
-  test('asks the indexes for a text that the nearest entries do not hold', async () => {
+  test('asks the indexes for a text that the nearest entries do not hold', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     await buildSearchIndexes(pool, silent);
     const id = await application();
     const entries = Array.from({ length: 3_000 }, (_, number) => ({
@@ -362,9 +374,12 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     } finally {
       client.release();
     }
-  }, 240_000);
+  });
 
-  test('keeps a text not much longer than the entries that hold it', async () => {
+  test('keeps a text not much longer than the entries that hold it', {
+    tags: 'slow',
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     await write(pool, id, [{ ...plain, age: 6, hwid: 'gone soon' }]);
     await gatherAllOf(id, 5_000);
@@ -381,5 +396,5 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
         { timeout: 60_000 },
       )
       .toEqual([]);
-  }, 240_000);
+  });
 });

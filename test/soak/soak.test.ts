@@ -73,7 +73,10 @@ const report = z.object({
   faults: z.array(z.string()),
 });
 
-test('a short soak finds every verdict right, memory flat and no transaction that idles', async () => {
+test('a short soak finds every verdict right, memory flat and no transaction that idles', {
+  tags: 'slow',
+  timeout: 180_000,
+}, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-soak-test-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'soak.json');
@@ -100,4 +103,4 @@ test('a short soak finds every verdict right, memory flat and no transaction tha
   expect(found.faults).toEqual([]);
   expect(found.requests).toBeGreaterThan(20);
   expect(Object.keys(found.refusals)).toEqual(expect.arrayContaining(['HWID_MISMATCH', 'LICENSE_NOT_FOUND']));
-}, 180_000);
+});

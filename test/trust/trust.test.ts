@@ -37,6 +37,7 @@ test('one lost write is bad, a recovery that takes longer than is promised too, 
 });
 
 test('every input of a property counts, whether it answers at once or later', {
+  tags: 'slow',
   timeout: 120_000,
 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-tally-'));
