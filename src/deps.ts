@@ -3,7 +3,7 @@ import { createTicketSealer } from './crypto/session-ticket.ts';
 import { type Database, openDatabase } from './db/database.ts';
 import { readInstallationId } from './db/installation.ts';
 import { asStartError } from './db/refused-statement.ts';
-import { createWatchPool } from './db/watch-pool.ts';
+import { createWatchConnection } from './db/watch-connection.ts';
 import { createMemoryStore } from './ephemeral/memory.ts';
 import { createRedisStore } from './ephemeral/redis.ts';
 import { createReplayGuard } from './ephemeral/replay-guard.ts';
@@ -14,15 +14,10 @@ import { createFairTurns } from './lib/fair-turns.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { openKeyring } from './services/application/open-keyring.ts';
-import { createEndedSessions } from './services/auth/ended-sessions.ts';
 import { createServiceCaches } from './services/caches.ts';
+import { createChangeFeed } from './services/changes/changes.ts';
+import { embeddedWatch, startWatch, type Watch } from './services/changes/watch.ts';
 import { startClockWatch } from './services/clock-watch.ts';
-import { recordChanges } from './services/coherence/cache-change.ts';
-import {
-  type DatabaseWatch,
-  embeddedDatabaseWatch,
-  startDatabaseWatch,
-} from './services/coherence/database-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import {
   createDeveloperTurns,
@@ -94,38 +89,28 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       maxConnections: config.databaseConnections,
       ...(onFatal && { onFatal }),
     });
-    closers.push(() => database.close());
+    const watch = await watchDatabase(config, database, log);
+    // The watch last: while the pool ends, it cuts the connections to a server that does not answer.
+    closers.push(() => database.close().finally(() => watch.close()));
     // After the database is open: its lock keeps a second process from making a second secret.
     const keyring = await openKeyring(config, database.pool);
 
     const store = await openStore(config, database, { clock, log });
     closers.push(() => store.close());
-    const watch = await watchDatabase(config, log);
-    closers.push(() => watch.close());
+    const changes = createChangeFeed({ database, store, watch, log });
     const { logRetentionDays: retentionDays } = config;
     closers.push(startClockWatch({ clock, log }));
     closers.push(startMaintenance({ database, clock, log, retentionDays }));
-    const isServer = database.kind === 'server';
     const securityLogFeed = createSecurityLogFeed({
-      store,
-      watch,
-      shared: isServer,
-      log,
+      changes,
+      shared: database.kind === 'server',
       oldestWaiting: () => securityLog.oldestWaiting,
     });
-    const tellOfEntries = (applicationIds: ReadonlySet<string>): void => {
-      recordChanges(database.pool, [{ cache: 'log', keys: [...applicationIds] }]).catch((error: unknown) =>
-        log.debug({ err: error }, 'Followers elsewhere will see news later'),
-      );
-    };
     const securityLog = createSecurityLogWriter({
       pool: database.pool,
       log,
       clock,
-      onWritten: (applicationIds) => {
-        securityLogFeed.news.tell(applicationIds);
-        if (isServer && !store.shared) tellOfEntries(applicationIds);
-      },
+      onWritten: (applicationIds) => void changes.tellAndRecord('log', [...applicationIds]),
     });
     closers.push((deadline) =>
       securityLog.close(deadline === undefined ? undefined : deadline - closingMilliseconds),
@@ -137,28 +122,21 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
 
     const limitsOf = (kind: keyof typeof longestWaits) =>
       turnLimits(database.kind, config.databaseConnections, longestWaits[kind]);
+    const caches = createServiceCaches({
+      pool: database.pool,
+      keyring,
+      mayServe: () => changes.mayServe,
+      maxLicenses: config.cachedLicenses,
+    });
+    changes.attach({ caches, followers: securityLogFeed.followers });
     const services: ServiceEnvironment = {
       database,
-      databaseWatch: watch,
+      changes,
       store,
       replayGuard: createReplayGuard(store),
-      caches: createServiceCaches({
-        pool: database.pool,
-        keyring,
-        store,
-        watch,
-        log,
-        maxLicenses: config.cachedLicenses,
-      }),
+      caches,
       securityLog,
       securityLogFeed,
-      endedSessions: createEndedSessions({
-        database,
-        store,
-        watch,
-        followers: securityLogFeed.followers,
-        log,
-      }),
       apiKeyUse,
       exportSlots: createExportSlots(),
       unreadAnswers: createUnreadAnswers(),
@@ -211,8 +189,8 @@ async function openStore(
   return createMemoryStore({ clock });
 }
 
-async function watchDatabase(config: Config, log: Logger): Promise<DatabaseWatch> {
-  const { database, staleIfDownSeconds } = config;
-  if (database.kind !== 'server') return embeddedDatabaseWatch;
-  return startDatabaseWatch({ pool: createWatchPool(database.url, log), log, staleIfDownSeconds });
+async function watchDatabase(config: Config, database: Database, log: Logger): Promise<Watch> {
+  if (config.database.kind !== 'server') return embeddedWatch;
+  const connection = createWatchConnection(config.database.url, log);
+  return startWatch({ connection, database, log, staleIfDownSeconds: config.staleIfDownSeconds });
 }

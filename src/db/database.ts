@@ -10,7 +10,7 @@ import { migrate } from './migrate.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { discardMintUnderWay } from './mint-under-way.ts';
 import { explained } from './refused-statement.ts';
-import { connectServer } from './server.ts';
+import { connectServer, type ServerState } from './server.ts';
 import { schema } from './session-settings.ts';
 import { explainRefusal } from './start-error.ts';
 import { countStatementErrors } from './statement-errors.ts';
@@ -25,13 +25,15 @@ export interface Database {
    * it in a transaction must not wait for a query outside of it; and no named statements.
    */
   readonly pool: pg.Pool;
-  /** Whether it answered a moment ago: a heartbeat asks a server, so that asking here costs nothing. */
+  /** True if it answered a moment ago. A watch asks a server, and tells it here, so this costs nothing. */
   isAvailable(): boolean;
   /**
    * True if it answers but is read-only, such as a demoted primary, or an embedded database whose disk is full or
    * read-only. As cheap as `isAvailable`.
    */
   isReadOnly(): boolean;
+  /** For the watch of a server; an embedded database ignores it. */
+  noteState(state: ServerState): void;
   /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
   readonly errors: LabelledCounter;
   /** Waits for running queries, then lets go of everything. */
@@ -53,6 +55,7 @@ interface Connections {
   readonly pool: pg.Pool;
   isAvailable(): boolean;
   isReadOnly(): boolean;
+  noteState(state: ServerState): void;
   close(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ interface Connections {
 export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
   const { log } = options;
   const migrations = await readMigrations();
-  const { pool, isAvailable, isReadOnly, close } = await connect(address, options, migrations);
+  const { pool, isAvailable, isReadOnly, noteState, close } = await connect(address, options, migrations);
   const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
@@ -86,6 +89,7 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
     pool,
     isAvailable,
     isReadOnly,
+    noteState,
     errors,
     close: async () => {
       await prisma.$disconnect();
@@ -121,5 +125,5 @@ async function connect(
       onFatal?.(error);
     },
   });
-  return { ...embedded, isAvailable: () => isAlive };
+  return { ...embedded, isAvailable: () => isAlive, noteState: () => undefined };
 }

@@ -2,7 +2,6 @@ import { accessSync, constants } from 'node:fs';
 import pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { describeTlsFailure } from '../lib/tls-failure.ts';
-import { startHeartbeat } from './heartbeat.ts';
 import { createOpenSockets } from './open-sockets.ts';
 import { createPool } from './pool.ts';
 import {
@@ -20,19 +19,24 @@ export const oldestMajorVersion = 15;
 /** How long a request waits for a connection of the pool. */
 const connectionTimeoutMillis = 2_500;
 
-/** A pool of connections to a PostgreSQL server, which fails at once while the server is away. */
+/** What a watch found out about a server. */
+export type ServerState = 'writable' | 'read-only' | 'unavailable';
+
+/** A pool of connections to a PostgreSQL server. It fails at once while the server is unavailable. */
 export interface ServerConnections {
   readonly pool: pg.Pool;
-  /** Whether the server answered its last heartbeat. */
+  /** False from `noteState('unavailable')` on, until another state is noted. */
   isAvailable(): boolean;
-  /** Whether the last heartbeat that was answered found that it takes no writes. */
+  /** True if the server, when it last answered the watch, accepted no writes. */
   isReadOnly(): boolean;
+  /** Cuts all connections and refuses new ones while the server is unavailable. */
+  noteState(state: ServerState): void;
   close(): Promise<void>;
 }
 
 /**
  * Connects to a PostgreSQL server, after one connection has been made and the server found new enough.
- * @param max of connections that work; one more asks whether the server is there
+ * @param max connections of the pool
  * @throws {DatabaseStartError} saying which server cannot be used and why, never with the password
  */
 export async function connectServer(url: string, log: Logger, max = 10): Promise<ServerConnections> {
@@ -48,37 +52,30 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
   }
-  let isAway = false;
+  let isAvailable = true;
   let isReadOnly = false;
-  const stopHeartbeat = startHeartbeat({
-    url,
-    onAway: (reason) => {
-      isAway = true;
-      log.warn('PostgreSQL is away: what needs it is refused');
-      sockets.refuse(reason);
-    },
-    onBack: () => {
-      isAway = false;
-      log.info('PostgreSQL is back');
-      sockets.admit();
-    },
-    onReadOnly: (now) => {
-      isReadOnly = now;
-      if (now)
-        log.warn(
-          'PostgreSQL takes no writes (transaction_read_only is on): what changes something is refused',
-        );
-      else log.info('PostgreSQL takes writes again');
-    },
-  });
+  function noteState(state: ServerState): void {
+    if (state === 'unavailable') {
+      if (isAvailable) sockets.refuse('The PostgreSQL server is unavailable.');
+      isAvailable = false;
+      return;
+    }
+    if (!isAvailable) sockets.admit();
+    isAvailable = true;
+    if (isReadOnly === (state === 'read-only')) return;
+    isReadOnly = state === 'read-only';
+    if (isReadOnly)
+      log.warn(
+        'PostgreSQL is read-only (transaction_read_only is on): requests that change data are refused',
+      );
+    else log.info('PostgreSQL accepts writes again');
+  }
   return {
     pool,
-    isAvailable: () => !isAway,
+    isAvailable: () => isAvailable,
     isReadOnly: () => isReadOnly,
-    close: async () => {
-      await pool.end();
-      await stopHeartbeat();
-    },
+    noteState,
+    close: () => pool.end(),
   };
 }
 

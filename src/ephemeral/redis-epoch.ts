@@ -26,8 +26,6 @@ export interface RedisEpochOptions {
   /** The URL of the server, for errors. */
   readonly url: string;
   readonly key: string;
-  /** Called after each successful read. */
-  readonly onBeat: () => Promise<void>;
 }
 
 /** Replaces the epoch that was read. If several instances find that it belongs to another memory, one replaces it for all. */
@@ -40,7 +38,7 @@ const replaceScript = `
  * a silent connection, a read-only server, and a server that took the data of another one within the second. If a server
  * is a replica for longer, the read fails, and the server is used again after the next read that succeeds.
  */
-export function createRedisEpoch(redis: Redis, { url, key, onBeat }: RedisEpochOptions): RedisEpoch {
+export function createRedisEpoch(redis: Redis, { url, key }: RedisEpochOptions): RedisEpoch {
   let epoch = '';
   let known = false;
   let connection = 0;
@@ -74,9 +72,7 @@ export function createRedisEpoch(redis: Redis, { url, key, onBeat }: RedisEpochO
     } catch (error) {
       // Of other failures the connection's own events and time limits say what follows. The next beat asks again.
       if (error instanceof ReplyError && asking === connection) known = false;
-      return;
     }
-    await onBeat().catch(() => undefined);
   }
 
   redis.on('ready', () => {

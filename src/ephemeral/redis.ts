@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import type { Logger } from '../lib/log.ts';
 import { defaultMaxWindows } from './memory.ts';
@@ -8,9 +7,6 @@ import { createRedisSubscriptions } from './redis-subscriptions.ts';
 import { createRedisWindows } from './redis-windows.ts';
 import { type EphemeralStore, StoreUnavailableError } from './store.ts';
 import { createMemoryWindows } from './windows.ts';
-
-/** How long a store that closes tries to tell of changes that it could not tell of before. */
-const lastMakeUpsMilliseconds = 1_000;
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`, with credentials and database number where needed. */
@@ -41,8 +37,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
   const address = redisAddress(url);
   const redis = createConnection(url);
   const subscriber = createConnection(url);
-  const makeUps = new Map<string, string>();
-  const epoch = createRedisEpoch(redis, { url, key: `${keyPrefix}epoch`, onBeat: sendMakeUps });
+  const epoch = createRedisEpoch(redis, { url, key: `${keyPrefix}epoch` });
   try {
     await openConnection(redis, url);
     await epoch.known();
@@ -90,27 +85,6 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     }
   }
 
-  async function sendMakeUps(): Promise<void> {
-    for (const [channel, text] of makeUps) {
-      await redis.publish(keyPrefix + channel, text);
-      if (makeUps.get(channel) === text) makeUps.delete(channel);
-    }
-  }
-
-  /** Tries for about a second: what is not told now is told by the next instance that starts. */
-  async function sendLastMakeUps(): Promise<void> {
-    const deadline = performance.now() + lastMakeUpsMilliseconds;
-    while (makeUps.size > 0 && performance.now() < deadline) {
-      const pause = sleep(lastMakeUpsMilliseconds / 20);
-      await Promise.race([sendMakeUps().catch(() => pause), sleep(deadline - performance.now())]);
-    }
-    if (makeUps.size > 0) {
-      log?.warn(
-        `Redis at ${address} could not be told of the last changes: other instances may serve what they replaced until an instance starts`,
-      );
-    }
-  }
-
   return {
     shared: true,
     get epoch() {
@@ -136,19 +110,13 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
         return insurance.peek(limit, key);
       }
     },
-    async publish(channel, text, makeUp = text) {
-      try {
-        await ask(() => redis.publish(keyPrefix + channel, text));
-      } catch (error) {
-        makeUps.set(channel, makeUp);
-        throw error;
-      }
+    async publish(channel, text) {
+      await ask(() => redis.publish(keyPrefix + channel, text));
     },
     subscribe: subscriptions.subscribe,
     isAvailable: epoch.isKnown,
     async close() {
       closed = true;
-      await sendLastMakeUps();
       epoch.close();
       subscriptions.close();
       redis.disconnect();

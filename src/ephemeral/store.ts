@@ -71,12 +71,9 @@ export interface EphemeralStore {
   /**
    * Tells every subscriber of the channel on every instance.
    * @param text the message
-   * @param makeUp what to publish in its stead once the store answers again, when it does not now: an
-   *   instance cut off from the store alone may have written what the others, who see no interruption,
-   *   still hold. The latest one stands for all that failed on its channel.
-   * @throws {StoreUnavailableError} when it cannot be told now
+   * @throws {StoreUnavailableError} when it cannot be told now; the store does not try again
    */
-  publish(channel: string, text: string, makeUp?: string): Promise<void>;
+  publish(channel: string, text: string): Promise<void>;
 
   /** Listens on a channel until the store is closed. Not live before its first `interrupted()` when shared. */
   subscribe(channel: string, listener: ChannelListener): Subscription;
@@ -84,7 +81,7 @@ export interface EphemeralStore {
   /** Whether the store answered lately: for health reports; it costs nothing to ask. */
   isAvailable(): boolean;
 
-  /** Tries for a second to tell what is left to make up for, then lets go of connections and timers. Afterwards `addOnce` and `publish` throw StoreUnavailableError. */
+  /** Closes connections and timers. Afterwards `addOnce` and `publish` throw StoreUnavailableError. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Actor } from '../services/actor.ts';
-import type { ClientOrigin, ServiceContext, ServiceEnvironment } from '../services/context.ts';
+import type { ClientOrigin } from '../services/client-origin.ts';
+import type { ServiceContext, ServiceEnvironment } from '../services/context.ts';
 import { RequestWork } from '../services/request-work.ts';
 import type { RequestNotes } from '../telemetry/request-notes.ts';
 

@@ -1,7 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { matchedRoutes } from 'hono/route';
 import { networkOf } from '../lib/ip.ts';
-import type { ClientOrigin, ServiceEnvironment } from '../services/context.ts';
+import type { ClientOrigin } from '../services/client-origin.ts';
+import type { ServiceEnvironment } from '../services/context.ts';
 import { type RequestNotes, type Transport, unmatched } from '../telemetry/request-notes.ts';
 import type { RequestObserver } from '../telemetry/request-observer.ts';
 import type { RestContext } from './adapter.ts';

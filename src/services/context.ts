@@ -10,9 +10,9 @@ import type { Logger } from '../lib/log.ts';
 import type { RequestNotes } from '../telemetry/request-notes.ts';
 import type { Actor } from './actor.ts';
 import type { ApiKeyUseRecorder } from './api-key/note-use.ts';
-import type { EndedSessions } from './auth/ended-sessions.ts';
 import type { ServiceCaches } from './caches.ts';
-import type { DatabaseWatch } from './coherence/database-watch.ts';
+import type { ChangeFeed } from './changes/changes.ts';
+import type { ClientOrigin } from './client-origin.ts';
 import type { CountLimitName } from './count-limits.ts';
 import type { DeveloperTurns } from './developer-turns.ts';
 import type { ExportSlots } from './export-slots.ts';
@@ -25,13 +25,12 @@ import type { UnreadAnswers } from './unread-answers.ts';
 /** What the services work with: opened once at start, the same for every request. */
 export interface ServiceEnvironment {
   readonly database: Database;
-  readonly databaseWatch: Pick<DatabaseWatch, 'othersHaveLooked'>;
+  readonly changes: ChangeFeed;
   readonly store: EphemeralStore;
   readonly replayGuard: ReplayGuard;
   readonly caches: ServiceCaches;
   readonly securityLog: SecurityLogWriter;
   readonly securityLogFeed: SecurityLogFeed;
-  readonly endedSessions: EndedSessions;
   readonly apiKeyUse: ApiKeyUseRecorder;
   readonly exportSlots: ExportSlots;
   readonly unreadAnswers: UnreadAnswers;
@@ -77,17 +76,4 @@ export interface ServiceContext {
 export interface RecordingContext {
   readonly env: Pick<ServiceEnvironment, 'database' | 'clock'>;
   readonly client: Pick<ClientOrigin, 'ip' | 'country'>;
-}
-
-/** Where a request came from. */
-export interface ClientOrigin {
-  /**
-   * Canonical text of the address: RFC 5952 for IPv6, dotted for IPv4 also when it came mapped into IPv6. Null when it
-   * could not be read: then it is neither stored nor matched against bans.
-   */
-  readonly ip: string | null;
-  /** Bucket of the rate limits: the IPv4 address, the /64 of an IPv6 one, or `unknown`. */
-  readonly limitKey: string;
-  /** ISO 3166-1 alpha-2, when it is known. */
-  readonly country: string | null;
 }

@@ -2,9 +2,11 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { DatabaseAddress } from '../db/address.ts';
 import { createFairTurns } from '../lib/fair-turns.ts';
 import { networkOf } from '../lib/ip.ts';
-import type { ServiceContext } from './context.ts';
+import type { Actor } from './actor.ts';
+import type { ClientOrigin } from './client-origin.ts';
 import { ServiceError } from './errors.ts';
-import { workAbandoned } from './request-work.ts';
+import { type RequestWork, workAbandoned } from './request-work.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** How much developers have the database do at once. */
 export interface TurnLimits {
@@ -111,11 +113,23 @@ export function createDeveloperTurns(
   };
 }
 
+/** What of a request decides whose turn it takes. */
+interface TurnContext {
+  readonly env: {
+    readonly readTurns: DeveloperTurns;
+    readonly changeTurns: DeveloperTurns;
+    readonly unreadAnswers: UnreadAnswers;
+  };
+  readonly actor: Actor;
+  readonly client: Pick<ClientOrigin, 'ip' | 'limitKey'>;
+  readonly work?: Pick<RequestWork, 'signal'>;
+}
+
 /**
  * Reads in the developer's turn, as long as the answer is wanted.
  * @throws {ServiceError} TOO_MANY_READS if too many reads wait, or too many bytes of earlier answers are unread
  */
-export const inReadTurn = <Result>(ctx: ServiceContext, read: () => Promise<Result>): Promise<Result> => {
+export const inReadTurn = <Result>(ctx: TurnContext, read: () => Promise<Result>): Promise<Result> => {
   const { actor, client, env, work } = ctx;
   const developer = actor.type === 'developer' ? actor.developerId : client.limitKey;
   const network = networkOf(client.ip);
@@ -131,7 +145,7 @@ export type ChangeTaker = Pick<Taker, 'developer'> & Partial<Pick<Taker, 'networ
 
 /** Runs changes in turn. A change whose client has disconnected is not begun. */
 export const inChangeTurn = <Result>(
-  { client, env, work }: ServiceContext,
+  { client, env, work }: TurnContext,
   { developer, network = networkOf(client.ip) }: ChangeTaker,
   change: () => Promise<Result>,
 ): Promise<Result> => env.changeTurns.take({ developer, network, wanted: work?.signal }, change);

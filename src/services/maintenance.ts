@@ -12,7 +12,7 @@ import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
-import { createChangePurge, purgeChanges, purgeEvery } from './coherence/purge-changes.ts';
+import { createChangePurge, purgeChanges, purgeEvery } from './changes/purge.ts';
 import { createPurgeClock, type PurgeClock } from './purge-clock.ts';
 
 export interface MaintenanceOptions {

@@ -132,9 +132,9 @@ const databaseFamilies = ({ database, counts }: Observed): MetricFamily[] => [
   }),
   single({
     name: 'latchkey_database_doubtful_commits_total',
-    help: 'Transactions whose COMMIT was under way when its connection was lost, so that nobody knows whether it was done.',
+    help: 'Ambiguous commits: the connection was lost during COMMIT, so the transaction may or may not have been committed.',
     type: 'counter',
-    value: () => counts.doubtfulCommits,
+    value: () => counts.ambiguousCommits,
   }),
 ];
 

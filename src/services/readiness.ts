@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
-import type { DatabaseWatch } from './coherence/database-watch.ts';
+import type { Watch } from './changes/watch.ts';
 
 interface Part {
   readonly ready: boolean;
@@ -39,7 +39,7 @@ const readOnly: Part = {
 export function createReadiness(
   database: Pick<Database, 'isAvailable' | 'isReadOnly'>,
   store: Pick<EphemeralStore, 'shared' | 'isAvailable'>,
-  watch: Pick<DatabaseWatch, 'mayServe'>,
+  watch: Pick<Watch, 'mayServe'>,
 ): Readiness {
   let draining = false;
 

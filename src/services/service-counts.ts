@@ -15,7 +15,7 @@ export interface ServiceCounts {
   /** Requests over a limit, by its name. */
   readonly rateLimited: LabelledCounter;
   /** Transactions whose COMMIT was on its way when the connection was lost. */
-  doubtfulCommits: number;
+  ambiguousCommits: number;
 }
 
 export const createServiceCounts = (): ServiceCounts => ({
@@ -28,5 +28,5 @@ export const createServiceCounts = (): ServiceCounts => ({
   },
   protocolRefusals: createLabelledCounter(Object.keys(plaintextErrorStatus)),
   rateLimited: createLabelledCounter(Object.keys(rateLimitDefaults)),
-  doubtfulCommits: 0,
+  ambiguousCommits: 0,
 });

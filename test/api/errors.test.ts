@@ -105,9 +105,7 @@ describe('what was not foreseen', () => {
 
   test('answers 500 with the request id and nothing of what happened; the log has it', async () => {
     const world = await createWorld(server);
-    vi.spyOn(server.deps.services.caches, 'invalidateApplications').mockRejectedValueOnce(
-      new TypeError(secret),
-    );
+    vi.spyOn(server.deps.services.changes, 'tell').mockRejectedValueOnce(new TypeError(secret));
     const answer = await world.client.post('/api/v1/apps/create', { name: 'Photo Lab' });
     const { requestId = '', error } = expectFailure(answer, 500, 'INTERNAL');
     expect(requestId).toBe(answer.headers.get('x-request-id'));

@@ -354,7 +354,7 @@ test.each(['11028-06-01T00:00:00Z', '294270-01-01T00:00:00Z'])(
     const { client } = program(application);
     await client.validate(licenseKey, { hwid: 'laptop' });
     await sql(server, 'UPDATE licenses SET expires_at = $2 WHERE id = $1', [id, expiresAt]);
-    await server.deps.services.caches.invalidateLicensesOf(application.id);
+    await server.deps.services.changes.tell([{ cache: 'license-of', keys: [application.id] }]);
     const outcome = await program(application).client.validate(licenseKey, { hwid: 'laptop' });
     expect(outcome).toMatchObject({ valid: true, expiresAt: new Date('9999-12-31T23:59:59Z') });
     const listed = await world.client.get(`/api/v1/apps/${application.id}/licenses`);

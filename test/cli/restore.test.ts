@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { type Position, readChanges } from '../../src/services/coherence/read-changes.ts';
+import { type Position, readChanges } from '../../src/services/changes/read.ts';
 import { serverUrl, silent } from '../setup/database.ts';
 import {
   type After,

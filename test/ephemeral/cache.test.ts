@@ -1,46 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
-import { createMemoryStore } from '../../src/ephemeral/memory.ts';
-import type { ChannelListener, EphemeralStore } from '../../src/ephemeral/store.ts';
 import { deferred } from './support.ts';
 
 function localCache(maxEntries = 10) {
-  return createCache<string | null>({ name: 'words', maxEntries, store: createMemoryStore() });
-}
-
-/** A shared store whose wire is in the test's hands. */
-function wire() {
-  const listeners: ChannelListener[] = [];
-  const sent: string[] = [];
-  const state = { live: true };
-  let publishing: Promise<void> = Promise.resolve();
-  const store: EphemeralStore = {
-    ...createMemoryStore(),
-    shared: true,
-    publish: (_channel, text) => {
-      sent.push(text);
-      return publishing;
-    },
-    subscribe: (_channel, listener) => {
-      listeners.push(listener);
-      return state;
-    },
-  };
-  return {
-    store,
-    sent,
-    publishTakes: (promise: Promise<void>) => {
-      publishing = promise;
-    },
-    deliver: (text: string) => listeners.forEach((listener) => void listener.message(text)),
-    goDeaf: () => {
-      state.live = false;
-    },
-    setLive(live: boolean) {
-      state.live = live;
-      for (const listener of listeners) listener.interrupted();
-    },
-  };
+  return createCache<string | null>({ name: 'words', maxEntries });
 }
 
 test('an answer is loaded once and then remembered, null too', async () => {
@@ -92,36 +55,19 @@ test('a loader that throws at once is a failed load like another', async () => {
   expect(await cache.get('key', async () => 'value')).toBe('value');
 });
 
-test('an invalidated key is loaded anew, others stay', async () => {
+test('a forgotten key is loaded anew, others stay', async () => {
   const cache = localCache();
   for (const key of ['a', 'b', 'c']) await cache.get(key, async () => 'old');
-  await cache.invalidate(['a', 'c', 'unknown']);
+  cache.forget(['a', 'c', 'unknown']);
   expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual([undefined, 'old', undefined]);
 });
 
-test('invalidation has taken effect when the call returns, before it was published', async () => {
-  const { store, publishTakes } = wire();
-  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
-  const published = deferred<void>();
-  publishTakes(published.promise);
-  await cache.get('key', async () => 'old');
-  let done = false;
-  const invalidating = cache.invalidate(['key']).then(() => {
-    done = true;
-  });
-  expect(cache.peek('key')).toBeUndefined();
-  await new Promise(setImmediate);
-  expect(done).toBe(false);
-  published.resolve();
-  await invalidating;
-});
-
-test('a load that began before an invalidation is not stored', async () => {
+test('a load that began before its key was forgotten is not stored', async () => {
   const cache = localCache();
   const old = deferred<string>();
   const early = cache.get('key', () => old.promise);
   const bystander = cache.get('other', () => old.promise);
-  void cache.invalidate(['key']);
+  cache.forget(['key']);
   old.resolve('old');
   expect(await early).toBe('old');
   expect(await bystander).toBe('old');
@@ -129,11 +75,11 @@ test('a load that began before an invalidation is not stored', async () => {
   expect(cache.peek('other')).toBe('old');
 });
 
-test('who asks after an invalidation does not join a load from before it', async () => {
+test('a caller that asks after its key was forgotten does not join an earlier load', async () => {
   const cache = localCache();
   const old = deferred<string>();
   const early = cache.get('key', () => old.promise);
-  void cache.invalidate(['key']);
+  cache.forget(['key']);
   const fresh = deferred<string>();
   const late = cache.get('key', () => fresh.promise);
   const later = cache.get('key', async () => 'a third load');
@@ -150,7 +96,7 @@ test('an old load that ends while its successor runs neither stores nor breaks u
     const cache = localCache();
     const old = deferred<string>();
     const early = cache.get('key', () => old.promise).catch(() => 'failed');
-    void cache.invalidate(['key']);
+    cache.forget(['key']);
     const fresh = deferred<string>();
     const late = cache.get('key', () => fresh.promise);
     if (end === 'resolve') old.resolve('old');
@@ -183,107 +129,11 @@ test('beyond its bound the least recently used entry goes', async () => {
   expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual(['1', undefined, '3']);
 });
 
-test('an instance that starts has the others forget everything: one before it may have ended without telling', async () => {
-  const one = wire();
-  const two = wire();
-  const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
-  await reader.get('a', async () => 'old');
-  createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
-  expect(one.sent).toEqual([expect.stringContaining('"keys":"all"')]);
-  two.deliver(one.sent[0] ?? '');
-  expect(reader.peek('a')).toBeUndefined();
-});
-
-test('what another instance invalidates is forgotten, its load under way too', async () => {
-  const one = wire();
-  const two = wire();
-  const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
-  const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
-  await reader.get('a', async () => 'old');
-  await reader.get('b', async () => 'old');
-  const old = deferred<string>();
-  const early = reader.get('c', () => old.promise);
-  await writer.invalidate(['a', 'c']);
-  // The first is the greeting.
-  expect(one.sent).toHaveLength(2);
-  two.deliver(one.sent.at(-1) ?? '');
-  old.resolve('old');
-  await early;
-  expect(['a', 'b', 'c'].map((key) => reader.peek(key))).toEqual([undefined, 'old', undefined]);
-});
-
-test("an instance's own message does not undo what it loaded since", async () => {
-  const { store, sent, deliver } = wire();
-  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
-  await cache.invalidate(['key']);
-  await cache.get('key', async () => 'new');
-  deliver(sent.at(-1) ?? '');
-  expect(cache.peek('key')).toBe('new');
-});
-
-test('very many keys are told in several messages, and no other key is forgotten', async () => {
-  const one = wire();
-  const two = wire();
-  const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
-  const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
-  for (const key of ['key 0', 'key 2000', 'other']) await reader.get(key, async () => 'old');
-  await writer.invalidate(Array.from({ length: 2_001 }, (_, index) => `key ${index}`));
-  const messages = one.sent.slice(1);
-  expect(messages).toHaveLength(3);
-  for (const message of messages) two.deliver(message);
-  expect(['key 0', 'key 2000', 'other'].map((key) => reader.peek(key))).toEqual([
-    undefined,
-    undefined,
-    'old',
-  ]);
-});
-
-test('a message that cannot be read is taken for everything', async () => {
-  for (const text of ['', 'null', '{"from":"other","keys":[1]}', '{"v":2}']) {
-    const { store, deliver } = wire();
-    const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
-    await cache.get('key', async () => 'old');
-    deliver(text);
-    expect(cache.peek('key'), text).toBeUndefined();
-  }
-});
-
-test('a subscription known to be down counts before anyone has said so', async () => {
-  const { store, goDeaf } = wire();
-  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
-  await cache.get('key', async () => 'old');
-  goDeaf();
-  expect(cache.peek('key')).toBeUndefined();
-  expect(await cache.get('key', async () => 'new')).toBe('new');
-});
-
-test('while the subscription is down nothing is served, kept or joined', async () => {
-  const { store, setLive } = wire();
-  const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
-  await cache.get('key', async () => 'old');
-  const before = deferred<string>();
-  const early = cache.get('slow', () => before.promise);
-  setLive(false);
-  expect(cache.peek('key')).toBeUndefined();
-  expect(await cache.get('key', async () => 'first')).toBe('first');
-  expect(await cache.get('key', async () => 'second')).toBe('second');
-  const during = deferred<string>();
-  const meanwhile = cache.get('late', () => during.promise);
-  setLive(true);
-  before.resolve('old');
-  during.resolve('old');
-  await Promise.all([early, meanwhile]);
-  expect(['key', 'slow', 'late'].map((key) => cache.peek(key))).toEqual([undefined, undefined, undefined]);
-  expect(await cache.get('key', async () => 'third')).toBe('third');
-  expect(cache.peek('key')).toBe('third');
-});
-
 test('while it may not serve, everybody loads, and nothing is kept or joined; then it serves what it has', async () => {
   let allowed = true;
   const cache = createCache<number>({
     name: 'numbers',
     maxEntries: 10,
-    store: createMemoryStore(),
     mayServe: () => allowed,
   });
   let loads = 0;
@@ -302,8 +152,8 @@ test('while it may not serve, everybody loads, and nothing is kept or joined; th
 });
 
 describe('a group', () => {
-  const grouped = (store: EphemeralStore = createMemoryStore(), maxEntries = 10) =>
-    createCache<string>({ name: 'words', maxEntries, store, groupOf: (_key, value) => value.slice(0, 1) });
+  const grouped = (maxEntries = 10) =>
+    createCache<string>({ name: 'words', maxEntries, groupOf: (_key, value) => value.slice(0, 1) });
 
   test('is forgotten alone', async () => {
     const cache = grouped();
@@ -337,7 +187,7 @@ describe('a group', () => {
   });
 
   test('follows an entry that changes, is dropped or forgotten', async () => {
-    const cache = grouped(createMemoryStore(), 2);
+    const cache = grouped(2);
     await cache.get('key', async () => 'a');
     cache.forget(['key']);
     await cache.get('key', async () => 'b');
@@ -352,19 +202,6 @@ describe('a group', () => {
     cache.forgetGroups(['b']);
     expect(cache.peek('one')).toBeUndefined();
   });
-
-  test('that another instance invalidates is forgotten; a version that knows no groups forgets everything', async () => {
-    const [one, two] = [wire(), wire()];
-    const writer = grouped(one.store);
-    const reader = grouped(two.store);
-    for (const value of ['a1', 'b1']) await reader.get(value, async () => value);
-    await writer.invalidateGroups(['a']);
-    const message = one.sent.at(-1) ?? '';
-    two.deliver(message);
-    expect(['a1', 'b1'].map((key) => reader.peek(key))).toEqual([undefined, 'b1']);
-    // Such a version takes what has no keys for unreadable.
-    expect(JSON.parse(message)).not.toHaveProperty('keys');
-  });
 });
 
 test('what weighs too much together makes the least recently used go', async () => {
@@ -372,7 +209,6 @@ test('what weighs too much together makes the least recently used go', async () 
     name: 'texts',
     maxEntries: 10,
     weight: { max: 10, of: (text) => text.length },
-    store: createMemoryStore(),
   });
   for (const text of ['aaaa', 'bbbb', 'cccc']) await cache.get(text, async () => text);
   expect(['aaaa', 'bbbb', 'cccc'].map((key) => cache.peek(key))).toEqual([undefined, 'bbbb', 'cccc']);

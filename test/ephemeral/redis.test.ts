@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
 import { heartbeatMilliseconds } from '../../src/ephemeral/redis-connection.ts';
 import { createReplayGuard, replayMemorySeconds } from '../../src/ephemeral/replay-guard.ts';
@@ -164,18 +163,6 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => {
     const two = await redisInstances(redisUrl ?? '').open();
     expect(await one.addOnce('key', 60)).toBe(true);
     expect(await two.addOnce('key', 60)).toBe(true);
-  });
-
-  test('what one instance invalidates the other forgets', async () => {
-    const { open } = redisInstances(redisUrl ?? '');
-    const stores = [await open(), await open()] as const;
-    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: stores[0] });
-    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: stores[1] });
-    await serving(reader, async () => 'old');
-    await writer.invalidate(['another key']);
-    expect(reader.peek('key')).toBe('old');
-    await writer.invalidate(['key']);
-    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
   });
 
   test('an epoch that was flushed is replaced, and every instance takes the new one', async () => {
@@ -391,84 +378,6 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
     expect(await store.addOnce('another key', 60)).toBe(true);
   });
-
-  test('nothing cached is served until the subscription is back, and nothing from before it', async () => {
-    const { redis, store } = await ownStore();
-    const cache = createCache<number>({ name: 'numbers', maxEntries: 10, store });
-    let loads = 0;
-    const load = async () => {
-      loads += 1;
-      return loads;
-    };
-    await serving(cache, load);
-    const cached = cache.peek('key');
-    expect(cached).toBe(loads);
-    await redis.kill();
-    await vi.waitFor(() => expect(cache.peek('key')).toBeUndefined(), patient);
-    expect(await cache.get('key', load)).toBe(loads);
-    expect(await cache.get('key', load)).toBe(loads);
-    expect(loads).toBe(Number(cached) + 2);
-    await redis.start();
-    await vi.waitFor(() => expect(store.isAvailable()).toBe(true), patient);
-    await serving(cache, load);
-    expect(cache.peek('key')).toBe(loads);
-    expect(loads).toBeGreaterThan(Number(cached) + 2);
-  });
-
-  test('nothing cached is served when Redis falls silent without closing the connection', async () => {
-    const { redis, store } = await ownStore();
-    const cache = createCache<number>({ name: 'numbers', maxEntries: 10, store });
-    await serving(cache, async () => 1);
-    redis.freeze();
-    onTestFinished(() => redis.thaw());
-    await vi.waitFor(() => expect(cache.peek('key')).toBeUndefined(), patient);
-  });
-
-  test('an invalidation that could not be published is made up for by forgetting everything', async () => {
-    const redis = await OwnRedis.start();
-    // The writer reaches Redis through a gate that can be shut, so that the reader sees no interruption.
-    const gate = await relayTo(redis);
-    const writerStore = await open(gate.url);
-    const readerStore = await open(redis.url);
-    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
-    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: readerStore });
-    await serving(reader, async () => 'old');
-    gate.cut();
-    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
-    expect(reader.peek('key')).toBe('old');
-    gate.restore();
-    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
-  });
-
-  test('an invalidation that could not be published before the end is told at the next start', async () => {
-    const redis = await OwnRedis.start();
-    const gate = await relayTo(redis);
-    const writerStore = await open(gate.url);
-    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
-    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
-    await serving(reader, async () => 'old');
-    gate.cut();
-    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
-    await writerStore.close();
-    expect(reader.peek('key')).toBe('old');
-    gate.restore();
-    createCache<string>({ name: 'words', maxEntries: 10, store: await open(gate.url) });
-    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
-  });
-
-  test('what could not be published is tried once more when the instance ends', async () => {
-    const redis = await OwnRedis.start();
-    const gate = await relayTo(redis);
-    const writerStore = await open(gate.url);
-    const writer = createCache<string>({ name: 'words', maxEntries: 10, store: writerStore });
-    const reader = createCache<string>({ name: 'words', maxEntries: 10, store: await open(redis.url) });
-    await serving(reader, async () => 'old');
-    gate.cut();
-    await expect(writer.invalidate(['key'])).rejects.toThrow(StoreUnavailableError);
-    gate.restore();
-    await writerStore.close();
-    await vi.waitFor(() => expect(reader.peek('key')).toBeUndefined(), patient);
-  });
 });
 
 const clusterOptions = (): string[] => ['--cluster-enabled', 'yes', '--dir', temporaryDirectory()];
@@ -504,17 +413,6 @@ async function relayTo(redis: OwnRedis): Promise<Relay> {
 async function ownStore(): Promise<{ redis: OwnRedis; store: EphemeralStore }> {
   const redis = await OwnRedis.start();
   return { redis, store: await open(redis.url) };
-}
-
-/** Waits until the cache keeps what it loads. */
-async function serving<Value extends NonNullable<unknown>>(
-  cache: ReturnType<typeof createCache<Value>>,
-  load: () => Promise<Value>,
-): Promise<void> {
-  await vi.waitFor(async () => {
-    await cache.get('key', load);
-    expect(cache.peek('key')).toBeDefined();
-  }, patient);
 }
 
 async function listen(server: Server): Promise<string> {

@@ -53,7 +53,7 @@ export class Load {
   /** Ids of licenses whose ban was acknowledged. */
   readonly #banned = new Set<string>();
   /** Bans that were not acknowledged: done or not done. */
-  readonly #doubtful = new Set<string>();
+  readonly #ambiguous = new Set<string>();
   readonly #sessions = new Map<string, SealedSession>();
 
   readonly #ended = new AbortController();
@@ -199,13 +199,13 @@ export class Load {
   }
 
   async #ban(): Promise<void> {
-    const license = this.#used.find(({ id }) => !this.#banned.has(id) && !this.#doubtful.has(id));
+    const license = this.#used.find(({ id }) => !this.#banned.has(id) && !this.#ambiguous.has(id));
     if (license === undefined) return;
     const answer = await this.ledger.timed('ban', () =>
       this.#stage.world.client.post(`/api/v1/licenses/${license.id}/ban`, {}),
     );
     if (this.ledger.succeeded('ban', answer, 200)) this.#banned.add(license.id);
-    else this.#doubtful.add(license.id);
+    else this.#ambiguous.add(license.id);
   }
 
   /** What was acknowledged before it was asked holds. */
@@ -294,7 +294,7 @@ export class Load {
       const status = stored.get(id);
       const kept = this.#banned.has(id)
         ? ['banned']
-        : ['active', ...(this.#doubtful.has(id) ? ['banned'] : [])];
+        : ['active', ...(this.#ambiguous.has(id) ? ['banned'] : [])];
       if (status === undefined || !kept.includes(status))
         ledger.violations.push(`What was acknowledged was lost: a license is ${status}`);
       const verdict = status === 'banned' ? 'BANNED' : 'OK';

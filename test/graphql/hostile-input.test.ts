@@ -230,7 +230,7 @@ describe('documents made to hurt', () => {
 describe('a fault', () => {
   test('that was not foreseen tells its request id and nothing else, and is logged', async () => {
     const fault = new Error('the password is hunter2');
-    const spy = vi.spyOn(server.deps.services.caches, 'invalidateApplications').mockRejectedValueOnce(fault);
+    const spy = vi.spyOn(server.deps.services.changes, 'tell').mockRejectedValueOnce(fault);
     try {
       const answer = await world.graphql.request(CreateApplicationDocument, { input: { name: 'Photo Lab' } });
       expectRefused(answer, 'INTERNAL', { requestId: answer.headers.get('x-request-id') });
@@ -247,7 +247,7 @@ describe('a fault', () => {
 
   test('of a part that is away is UNAVAILABLE', async () => {
     const spy = vi
-      .spyOn(server.deps.services.caches, 'invalidateApplications')
+      .spyOn(server.deps.services.changes, 'tell')
       .mockRejectedValueOnce(new StoreUnavailableError('redis://secret is away'));
     try {
       const answer = await world.graphql.request(CreateApplicationDocument, { input: { name: 'Photo Lab' } });

@@ -52,9 +52,12 @@ describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
     await deps.services.store.consume(limit, 'y');
     const client = new Redis(redis.url);
     onTestFinished(() => client.disconnect());
-    for (const found of [await client.keys('*'), await client.pubsub('CHANNELS')]) {
+    for (const [found, atLeast] of [
+      [await client.keys('*'), 3],
+      [await client.pubsub('CHANNELS'), 1],
+    ] as const) {
       const names = found as string[];
-      expect(names.length).toBeGreaterThan(2);
+      expect(names.length).toBeGreaterThanOrEqual(atLeast);
       expect(names.filter((each) => !each.startsWith(name))).toEqual([]);
     }
   }, 60_000);

@@ -37,6 +37,6 @@ test.skipIf(!possible)(
       }),
     );
     expect(verdicts).toEqual(licenses.map(() => 'BANNED'));
-    expect(here.logLines.join('')).toContain('Other instances will learn of a change later');
+    expect(here.logLines.join('')).toContain('Other instances learn of a change from the database');
   },
 );

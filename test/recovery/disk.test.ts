@@ -76,7 +76,7 @@ test.skipIf(!canMount).each(installationKinds)(
     // A server's full disk is its operator's to watch.
     if (!hasEnded && kind === 'embedded') expect(await isReady(service.url)).toBe(false);
     await vi.waitFor(
-      () => expect(service?.output()).toMatch(/No space left on device|disk full|PostgreSQL is away/),
+      () => expect(service?.output()).toMatch(/No space left on device|disk full|Database unreachable/),
       patient,
     );
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readChanges } from '../../src/services/coherence/read-changes.ts';
+import { readChanges } from '../../src/services/changes/read.ts';
 import { noLimits } from '../api/support.ts';
 import { hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { serverUrl } from '../setup/database.ts';

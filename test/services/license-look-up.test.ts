@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sha256 } from '../../src/crypto/hash.ts';
+import { licenseCacheKey } from '../../src/services/changes/change.ts';
 import { noLimits } from '../api/support.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
@@ -38,14 +39,14 @@ test('more than one statement takes are looked up in several', async () => {
 });
 
 test('whoever asks while a statement is under way gets what is committed by then', async () => {
-  const { caches, database } = server.deps.services;
+  const { caches, changes, database } = server.deps.services;
   const [license] = await minted(1);
   if (license === undefined) throw new Error('nothing was minted');
   const before = caches.license(license.hash);
   // The first look-up has been sent: what it finds is from before the change.
   await new Promise(setImmediate);
   await database.pool.query('UPDATE licenses SET subscription_tier = 7 WHERE id = $1', [license.id]);
-  await caches.invalidateLicenses([license.hash]);
+  await changes.tell([{ cache: 'license', keys: [licenseCacheKey(license.hash)] }]);
   const after = await caches.license(license.hash);
   expect(after?.subscriptionTier).toBe(7);
   await before;

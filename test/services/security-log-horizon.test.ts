@@ -1,13 +1,9 @@
-import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createMemoryStore } from '../../src/ephemeral/memory.ts';
-import type { EphemeralStore } from '../../src/ephemeral/store.ts';
 import { idsBeginning, newId, newIds, timeOfId } from '../../src/lib/ids.ts';
 import { createFollowers } from '../../src/services/security-log/followers.ts';
-import { createSecurityLogNews } from '../../src/services/security-log/news.ts';
+import { createLateEntries } from '../../src/services/security-log/late-entries.ts';
 import { createWatermark, type Hold, settleMilliseconds } from '../../src/services/security-log/watermark.ts';
-import { silent } from '../setup/database.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
@@ -83,7 +79,8 @@ describe('the watermark', () => {
     early.note(application, third);
     expect(watermark.of(application)).toBe(first);
     expect(watermark.of(other) > third).toBe(true);
-    expect(early.settle()).toEqual(new Set([application]));
+    expect(early.applications).toEqual([application]);
+    early.settle();
     expect(watermark.of(application)).toBe(second);
     late.settle();
     expect(watermark.of(application) > third).toBe(true);
@@ -158,99 +155,53 @@ describe('a transaction that failed', () => {
   }, 40_000);
 });
 
-/** A store that instances share, in this process. */
-function sharedStore(): EphemeralStore {
-  return { ...createMemoryStore(), shared: true };
-}
-
-describe('what instances tell each other', () => {
-  function join(store: EphemeralStore, holds: () => Hold[] = () => []) {
-    const heard: (ReadonlySet<string> | 'all')[] = [];
-    const doubted: ReadonlySet<string>[] = [];
-    const news = createSecurityLogNews({
-      store,
-      log: silent,
-      listener: { applications: (ids) => heard.push(ids), developers: (ids) => doubted.push(ids) },
-      holds,
-    });
-    onTestFinished(() => news.close());
-    return {
-      news,
-      heard: () => new Set(heard.flatMap((ids) => (ids === 'all' ? ['all'] : [...ids]))),
-      doubted,
+describe('what instances tell each other of late entries', () => {
+  /** Instances that hear each other's announcements, in this process. */
+  function channel() {
+    const listeners: [instance: string, listener: (instance: string, holds: readonly Hold[]) => void][] = [];
+    return (instance: string, holds: () => readonly Hold[] = () => []) => {
+      let released = 0;
+      const lateEntries = createLateEntries({
+        changes: {
+          lateEntries: {
+            announce: (announced) => {
+              for (const [other, listen] of listeners) if (other !== instance) listen(instance, announced);
+            },
+            listen: (listener) => void listeners.push([instance, listener]),
+          },
+        },
+        holds,
+        onReleased: () => {
+          released += 1;
+        },
+      });
+      onTestFinished(() => lateEntries.close());
+      return { held: () => [...lateEntries.heldElsewhere()], released: () => released };
     };
   }
 
-  test('is whose log has news, here as there, and whose credentials may have ended', async () => {
-    const store = sharedStore();
-    const [here, there] = [join(store), join(store)];
-    here.news.tell(['a', 'b']);
-    here.news.tell(['b']);
-    here.news.doubt('developer');
-    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['a', 'b'])));
-    expect(here.heard()).toEqual(new Set(['a', 'b']));
-    for (const { doubted } of [here, there])
-      expect(new Set(doubted.flatMap((ids) => [...ids]))).toEqual(new Set(['developer']));
-  });
-
-  test('is no long list: "all" instead', async () => {
-    const store = sharedStore();
-    const published = vi.spyOn(store, 'publish');
-    const [here, there] = [join(store), join(store)];
-    here.news.tell(Array.from({ length: 5_000 }, (_, index) => `application ${index}`));
-    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['all'])));
-    for (const [, text] of published.mock.calls) expect(text.length).toBeLessThan(50_000);
-  });
-
   test('is what takes one of them long, until it is there; and never what takes too long', async () => {
-    const store = sharedStore();
-    let held: Hold[] = [{ applicationId: null, id: newId() }];
-    join(store, () => held);
-    const there = join(store);
-    expect([...there.news.heldElsewhere()]).toEqual([]);
-    await vi.waitFor(() => expect([...there.news.heldElsewhere()]).toEqual(held), 5_000);
+    const join = channel();
+    let held: readonly Hold[] = [{ applicationId: null, id: newId() }];
+    join('here', () => held);
+    const there = join('there');
+    expect(there.held()).toEqual([]);
+    await vi.waitFor(() => expect(there.held()).toEqual(held), 5_000);
+    expect(there.released()).toBe(0);
     held = [];
-    await vi.waitFor(() => expect([...there.news.heldElsewhere()]).toEqual([]), 5_000);
-    expect(there.heard()).toEqual(new Set(['all']));
+    await vi.waitFor(() => expect(there.held()).toEqual([]), 5_000);
+    expect(there.released()).toBe(1);
     held = [{ applicationId: null, id: '00000000-0000-7000-8000-000000000000' }];
     await sleep(600);
-    expect([...there.news.heldElsewhere()]).toEqual([]);
+    expect(there.held()).toEqual([]);
   });
 
-  test('that cannot be read has everybody look', async () => {
-    const store = sharedStore();
-    const { heard } = join(store);
-    await store.publish('security-log', 'of another version');
-    expect(heard()).toEqual(new Set(['all']));
-  });
-
-  test('reaches those here though it reaches nobody else', async () => {
-    const store = sharedStore();
-    vi.spyOn(store, 'publish').mockRejectedValue(new Error('Redis is away'));
-    const here = join(store);
-    here.news.tell(['a']);
-    await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a'])));
-    here.news.tell(['b']);
-    await vi.waitFor(() => expect(here.heard()).toEqual(new Set(['a', 'b'])));
-  });
-
-  test('does not wait here for those elsewhere, who are told the rest together', async () => {
-    const store = sharedStore();
-    const redis = new EventEmitter();
-    const publish = vi
-      .spyOn(store, 'publish')
-      .mockImplementationOnce(async () => void (await once(redis, 'answer')));
-    const [here, there] = [join(store), join(store)];
-    for (const name of ['a', 'b', 'c']) {
-      here.news.tell([name]);
-      await vi.waitFor(() => expect(here.heard()).toContain(name));
-    }
-    here.news.doubt('developer');
-    await vi.waitFor(() => expect(here.doubted).toContainEqual(new Set(['developer'])));
-    expect(publish).toHaveBeenCalledTimes(1);
-    redis.emit('answer');
-    await vi.waitFor(() => expect(there.heard()).toEqual(new Set(['b', 'c'])));
-    expect(publish).toHaveBeenCalledTimes(2);
+  test('is no long list: the oldest one for every application instead', async () => {
+    const join = channel();
+    const ids = Array.from({ length: 600 }, () => newId());
+    join('here', () => ids.map((id) => ({ applicationId: id, id })));
+    const there = join('there');
+    await vi.waitFor(() => expect(there.held()).toEqual([{ applicationId: null, id: ids[0] }]), 5_000);
   });
 });
 

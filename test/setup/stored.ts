@@ -91,5 +91,5 @@ export async function insertBan(
     `INSERT INTO bans (id, application_id, ban_type, value) VALUES (gen_random_uuid(), $1, $2::"BanType", $3)`,
     [applicationId, banType, value],
   );
-  await server.deps.services.caches.invalidateBan(applicationId, banType, value);
+  await server.deps.services.changes.tell([{ cache: 'ban', keys: [applicationId] }]);
 }

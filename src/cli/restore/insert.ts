@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { hasSecretFingerprint } from '../../db/installation.ts';
-import { cacheChange } from '../../services/coherence/cache-change.ts';
+import { change } from '../../services/changes/change.ts';
 import type { OpenBackup } from '../backup/read.ts';
 import { columnsOf, countRows } from '../backup/snapshot.ts';
 import { derivedTables } from '../backup/tables.ts';
@@ -88,7 +88,7 @@ async function forgetCached(client: pg.ClientBase): Promise<void> {
   if ((await columnsOf(client, 'cache_changes')).length === 0) return;
   await client.query(
     `INSERT INTO cache_changes (cache, keys) SELECT cache, '"all"' FROM unnest($1::text[]) AS cache`,
-    [cacheChange.shape.cache.options],
+    [change.shape.cache.options],
   );
 }
 

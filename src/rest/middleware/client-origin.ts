@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { LRUCache } from 'lru-cache';
 import { parseForwardedAddress, rateLimitKey } from '../../lib/ip.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { ClientOrigin } from '../../services/context.ts';
+import type { ClientOrigin } from '../../services/client-origin.ts';
 import { type CountrySource, countryOf } from './country.ts';
 
 export interface ClientOriginOptions {

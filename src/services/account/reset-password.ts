@@ -3,7 +3,7 @@ import { isRecordNotFound } from '../../db/errors.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import type { newDeveloper } from '../auth/fields.ts';
-import { noteChanges } from '../coherence/cache-change.ts';
+import { recordChanges } from '../changes/record.ts';
 import type { RecordingContext } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { withPassword } from './new-password.ts';
@@ -34,9 +34,9 @@ export async function resetPassword({
         event: 'account_changed',
         metadata: { changed: ['newPassword'] },
       });
-      // A service that runs on the same server looks at the account's open streams again.
+      // Instances that run on the same server check the account's open streams again.
       if (ctx.env.database.kind === 'server')
-        await noteChanges(transaction, [{ cache: 'credentials', keys: [developer.id] }]);
+        await recordChanges(transaction, [{ cache: 'credentials', keys: [developer.id] }]);
       return developer;
     })
     .catch((error: unknown) => {

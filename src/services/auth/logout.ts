@@ -2,9 +2,10 @@ import { readCookieToken } from '../../crypto/cookie-token.ts';
 import type { ServiceContext } from '../context.ts';
 
 /**
- * Logs a session out: whatever it has open on any instance, such as a stream of the security log, ends. That the
- * browser forgets the cookie is the transport's part. Needs no database, so that logging out works without one; a
- * cookie that is none of ours, or has expired, has nothing to end.
+ * Logs a session out: what it opened on any instance, such as a stream of the security log, ends. The cookie is a signed
+ * token, and no list of ended ones is kept; the transport makes the browser forget it. Logging out also works while the
+ * database is unavailable: the other instances then learn of it as soon as it answers. A cookie that is not ours, or has
+ * expired, has nothing to end.
  */
 export async function logout({
   ctx,
@@ -17,7 +18,7 @@ export async function logout({
   };
 }): Promise<void> {
   if (input.cookie === null) return;
-  const { keyring, clock, endedSessions } = ctx.env;
+  const { keyring, clock, changes } = ctx.env;
   const claims = await readCookieToken(keyring, clock, input.cookie);
-  if (claims !== null) await endedSessions.announce(claims.tokenHash);
+  if (claims !== null) await changes.tellAndRecord('logout', [claims.tokenHash]);
 }

@@ -28,7 +28,7 @@ export async function deleteBan({
     if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
     const where = { id: input.banId, applicationId };
     const ban = await transaction.ban.delete({ where, select: banSelect });
-    invalidations.ban(applicationId, ban.banType, ban.value);
+    invalidations.bans(applicationId);
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId,

@@ -8,13 +8,14 @@ import { requireDeveloper } from '../actor.ts';
 import { messageFor } from '../application/message-for.ts';
 import { requireOwnApplication } from '../application/require-own.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { email, strictObject } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication, type Invalidations } from '../transaction.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 

@@ -2,10 +2,11 @@ import type { Prisma } from '../../db/client.ts';
 import { discardMintUnderWay } from '../../db/mint-under-way.ts';
 import { NoPlaceError } from '../../lib/fair-turns.ts';
 import { networkOf } from '../../lib/ip.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { workAbandoned } from '../request-work.ts';
-import { developerTransaction, holdApplication, type Invalidations } from '../transaction.ts';
+import { developerTransaction, holdApplication } from '../transaction.ts';
 import type { Addition } from './add-licenses.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 

@@ -1,6 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
-import { developerTransaction, type Invalidations } from '../transaction.ts';
+import { developerTransaction } from '../transaction.ts';
 import { addInSlices, largestSlice } from './add-in-slices.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 import { takeRows } from './take-rows.ts';

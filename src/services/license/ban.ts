@@ -45,7 +45,7 @@ export async function banLicense({
       scope === 'license' ? 'shared' : 'counting',
     );
     const bans = bansOf(input.ban, license);
-    for (const { banType, value } of bans) invalidations.ban(license.applicationId, banType, value);
+    if (bans.length > 0) invalidations.bans(license.applicationId);
     if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
       await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });
     }

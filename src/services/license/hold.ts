@@ -1,7 +1,7 @@
 import { sha256 } from '../../crypto/hash.ts';
 import { Prisma } from '../../db/client.ts';
 import { isNotUnderWay } from '../../db/mint-under-way.ts';
-import type { Invalidations } from '../transaction.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 

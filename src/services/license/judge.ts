@@ -1,5 +1,6 @@
 import { type Sha256, sha256 } from '../../crypto/hash.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import { licenseCacheKey } from '../changes/change.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { applyFirstUse } from './apply-first-use.ts';
@@ -66,11 +67,12 @@ async function applyEffects(
   effects: LicenseEffects,
   { keyHash, now }: { readonly keyHash: Sha256; readonly now: Date },
 ): Promise<boolean> {
-  const { caches, database } = ctx.env;
+  const { changes, database } = ctx.env;
   try {
     return await applyFirstUse(database.pool, license, effects, now);
   } finally {
-    await caches.invalidateLicenses([keyHash]);
+    // Not recorded: an instance that has the license as it was would have to write too, and its condition would fail.
+    await changes.tell([{ cache: 'license', keys: [licenseCacheKey(keyHash)] }]);
   }
 }
 

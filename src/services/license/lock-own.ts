@@ -1,7 +1,7 @@
 import { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import { licenseNotFound } from '../errors.ts';
-import type { Invalidations } from '../transaction.ts';
 
 /** What a change to a license looks at before it is made. */
 export interface LockedLicense {
@@ -14,7 +14,7 @@ export interface LockedLicense {
 }
 
 /**
- * The license, locked until the transaction ends, so that what was looked at is what is changed, and noted as invalidations.
+ * The license, locked until the transaction ends, so that what was read is what is changed; its cached copy is invalidated.
  * Another developer's is answered as one that does not exist.
  * @param application how its application is held: `counting` against others who count what it has, else against its
  *   deletion alone

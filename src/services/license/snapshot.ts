@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { Pool } from 'pg';
 import type { Sha256 } from '../../crypto/hash.ts';
 import { isNotUnderWay } from '../../db/mint-under-way.ts';
+import { licenseCacheKey } from '../changes/change.ts';
 import type { LicenseFacts } from './decide.ts';
 
 /** What validating needs of a license, as the cache keeps it. */
@@ -9,9 +10,6 @@ export interface LicenseSnapshot extends LicenseFacts {
   readonly id: string;
   readonly subscriptionTier: number;
 }
-
-/** Key of the license cache. */
-export const licenseCacheKey = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('base64');
 
 /** The license with this key, of whichever application; null when there is none. */
 export type LoadLicenseSnapshot = (keyHash: Sha256) => Promise<LicenseSnapshot | null>;

@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts';
-import type { DeveloperActor } from '../actor.ts';
+import { type DeveloperActor, unauthenticated } from '../actor.ts';
 import { ServiceError } from '../errors.ts';
 
 /** The most that follow at once: of one developer, and on one instance, whose places developers share. */
@@ -42,8 +42,11 @@ export interface Followers {
   wakeApplications(ids: ReadonlySet<string> | 'all'): void;
   /** Has these developers' followers look at their credential. */
   doubtDevelopers(ids: ReadonlySet<string>): void;
-  /** Ends those that `concerns` says. */
-  endThose(concerns: (actor: DeveloperActor) => boolean, error?: ServiceError): void;
+  /**
+   * Ends the streams of sessions that were logged out. With `all`, it is unknown which were: every stream that was opened
+   * by cookie ends without an error, and a client that is still logged in comes back and goes on where it stopped.
+   */
+  endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
   /** Ends all, and every later one at once. */
   close(): void;
 }
@@ -101,8 +104,13 @@ export function createFollowers(
     doubtDevelopers(ids) {
       for (const follower of all) if (ids.has(follower.actor.developerId)) follower.wake(true);
     },
-    endThose(concerns, error) {
-      for (const follower of all) if (concerns(follower.actor)) follower.end(error);
+    endSessions(tokenHashes) {
+      for (const follower of all) {
+        const { actor } = follower;
+        if (actor.via !== 'cookie') continue;
+        if (tokenHashes === 'all') follower.end();
+        else if (tokenHashes.has(actor.tokenHash)) follower.end(unauthenticated('cookie'));
+      }
     },
     close() {
       closed = true;

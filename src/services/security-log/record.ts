@@ -1,8 +1,8 @@
 import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
 import type { RecordingContext } from '../context.ts';
+import { noteEntry } from '../recorded-entries.ts';
 import type { SecurityLogInput } from './entry.ts';
-import { noteRecorded } from './open-transactions.ts';
 
 /**
  * Writes an administrative entry in the mutation's own transaction: the change and its record are there together
@@ -14,7 +14,7 @@ export async function recordSecurityEvent(
   input: SecurityLogInput,
 ): Promise<void> {
   const id = newId();
-  if (input.applicationId !== null) noteRecorded(transaction, input.applicationId, id);
+  if (input.applicationId !== null) noteEntry(transaction, input.applicationId, id);
   await transaction.securityLogEntry.create({
     data: {
       id,

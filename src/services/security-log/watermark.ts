@@ -1,5 +1,7 @@
 import { lowestId } from '../../db/log-partition.ts';
 import { newId, timeOfId } from '../../lib/ids.ts';
+import type { Hold } from '../changes/carry.ts';
+import type { RecordedEntries } from '../recorded-entries.ts';
 
 /**
  * How long other instances have to make their entries visible, in milliseconds: the quarter second of their writers,
@@ -7,21 +9,14 @@ import { newId, timeOfId } from '../../lib/ids.ts';
  */
 export const settleMilliseconds = 1_000;
 
-/** An entry that may still become visible: everything from its id on is withheld from followers. */
-export interface Hold {
-  /** Whose followers wait for it; null for those of every application. */
-  readonly applicationId: string | null;
-  readonly id: string;
-}
+export type { Hold };
 
-/** What a transaction has recorded, until it has ended. */
-export interface OpenTransaction {
-  /** Notes an entry's id as soon as it is made. */
-  note(applicationId: string, id: string): void;
-  /** Those that it has noted entries of. */
-  readonly applications: Iterable<string>;
-  /** It was committed or rolled back. Answers whose log may have news. */
-  settle(): ReadonlySet<string>;
+/** The entries that a transaction has recorded, until it has ended. */
+export interface OpenTransaction extends RecordedEntries {
+  /** The applications that it has noted entries of. */
+  readonly applications: readonly string[];
+  /** It was committed or rolled back: followers no longer wait for its entries. */
+  settle(): void;
 }
 
 /**
@@ -92,12 +87,9 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
           if (first === undefined || id < first) entries.set(applicationId, id);
         },
         get applications() {
-          return entries.keys();
+          return [...entries.keys()];
         },
-        settle: () => {
-          transactions.delete(entries);
-          return new Set(entries.keys());
-        },
+        settle: () => void transactions.delete(entries),
       };
     },
     holds,

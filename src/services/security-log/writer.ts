@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { ClientOrigin } from '../context.ts';
+import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
 import { writeAroundLocks } from './write-around-locks.ts';
 import { writeBatch } from './write-batch.ts';

@@ -1,41 +1,43 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { type CacheChange, cacheChange } from './cache-change.ts';
+import { type Changes, change } from './change.ts';
 
-/** Up to where the changes have been read: which transactions a look has seen, in which life of which database. */
+/** Up to where changes have been read: the transactions that a look has seen, on which start of which database. */
 export interface Position {
-  /** A `pg_snapshot`, as text: xmin:xmax:xip. */
+  /** A `pg_snapshot` as text: xmin:xmax:xip. */
   readonly snapshot: string;
   /** When the server was started. */
   readonly serverStarted: string;
-  /** Which database, and which table of changes in it: another after a backup was restored beneath this instance. */
+  /** The database, and its table of changes: both differ after a backup was restored under a running instance. */
   readonly table: string;
 }
 
 export interface Look {
   readonly position: Position;
-  /** 'all': which they were cannot be told, so that everything is to be forgotten. */
-  readonly changes: readonly CacheChange[] | 'all';
+  readonly changes: Changes;
+  /** True if the server accepts no writes, such as a standby. */
+  readonly isReadOnly: boolean;
 }
 
 /**
- * Changes are kept for longer than this, in milliseconds. An instance that has not looked for this long discards its
- * whole cache, because some changes may be deleted.
+ * Changes are kept for longer than this, in milliseconds. An instance that has not looked for this long discards
+ * everything, because some changes may be deleted.
  */
 export const longestGap = 10 * 60 * 1000;
 
 /**
- * With more, everything is forgotten, so that memory stays bounded. Far more than PostgreSQL commits between two looks:
- * no developer can make so many changes that instances forget the licenses of others.
+ * With more changes, everything is discarded, so that memory stays bounded. PostgreSQL commits far fewer between two
+ * looks, so no developer can make instances discard the licenses of others.
  */
 const mostChanges = 10_000;
 
 /**
- * Changes that were committed since, exactly: those of transactions that the earlier snapshot did not see. (Ids and
- * times are given before the commit, so that a reader who goes by them misses what is committed late.)
+ * The changes of exactly those transactions that the earlier snapshot did not see. (Ids and times are assigned before the
+ * commit: a reader that goes by them misses transactions that commit late.)
  */
 const query = `
-  SELECT here.snapshot::text AS snapshot, pg_postmaster_start_time()::text AS "serverStarted",
+  SELECT here.snapshot::text AS snapshot, current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    extract(epoch FROM pg_postmaster_start_time())::text AS "serverStarted",
     concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()),
       'cache_changes'::regclass::oid, pg_relation_filenode('cache_changes')) AS "table",
     (SELECT coalesce(jsonb_agg(jsonb_build_object('cache', change.cache, 'keys', change.keys)), '[]')
@@ -49,6 +51,7 @@ const query = `
 
 const row = z.object({
   snapshot: z.string().regex(/^\d+:\d+:[\d,]*$/),
+  isReadOnly: z.boolean(),
   serverStarted: z.string(),
   table: z.string(),
   changes: z.array(z.unknown()),
@@ -56,16 +59,16 @@ const row = z.object({
 
 const xmax = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? 0);
 
-/** What was committed since `position`; with null, where to read on from. */
+/** Reads what was committed since `position`; with null, only where to continue from. */
 export async function readChanges(pool: Pool, position: Position | null): Promise<Look> {
   const { rows } = await pool.query(query, [position?.snapshot ?? null]);
-  const { changes, ...now } = row.parse(rows[0]);
-  // A server that was started anew may be another one, a replica or a backup, and may have lost what was committed; and
-  // so may a database that was made or filled anew.
+  const { changes, isReadOnly, ...now } = row.parse(rows[0]);
+  // After a start, the server may be another one, a replica or a backup, and may have lost commits; so may a database that
+  // was created or filled anew.
   const isWhole = position !== null && isContinued(position, now) && changes.length <= mostChanges;
-  // What another version of the service wrote may not be readable.
-  const read = z.array(cacheChange).safeParse(changes);
-  return { position: now, changes: isWhole && read.success ? read.data : 'all' };
+  // A later version of the service may write changes that this one cannot read.
+  const read = z.array(change).safeParse(changes);
+  return { position: now, changes: isWhole && read.success ? read.data : 'all', isReadOnly };
 }
 
 /** True if the transaction ids of the later look continue those of the earlier one. */

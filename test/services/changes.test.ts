@@ -3,12 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createWatchPool } from '../../src/db/watch-pool.ts';
+import type { ServerState } from '../../src/db/server.ts';
+import { createWatchConnection } from '../../src/db/watch-connection.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { type CacheChange, noteChanges } from '../../src/services/coherence/cache-change.ts';
-import { type DatabaseWatch, startDatabaseWatch } from '../../src/services/coherence/database-watch.ts';
-import { createChangePurge } from '../../src/services/coherence/purge-changes.ts';
-import { readChanges } from '../../src/services/coherence/read-changes.ts';
+import type { Change, Changes } from '../../src/services/changes/change.ts';
+import { createChangePurge } from '../../src/services/changes/purge.ts';
+import { readChanges } from '../../src/services/changes/read.ts';
+import { recordChanges } from '../../src/services/changes/record.ts';
+import { startWatch, type Watch } from '../../src/services/changes/watch.ts';
 import { hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { databaseKinds } from '../setup/database.ts';
 import { type Relay, startRelay } from '../setup/relay.ts';
@@ -19,6 +21,16 @@ import { createWorld } from '../setup/world.ts';
 
 const patient = { timeout: 20_000, interval: 10 };
 const log = createLogger('silent');
+/** What a watch tells its database, in order. */
+function serverStates() {
+  const states: ServerState[] = [];
+  return {
+    states,
+    isAvailable: () => states.at(-1) !== 'unavailable',
+    isReadOnly: () => states.findLast((state) => state !== 'unavailable') === 'read-only',
+    noteState: (state: ServerState) => void (states.at(-1) === state || states.push(state)),
+  };
+}
 const apiKeyAnswer = z.object({ key: z.object({ id: z.string() }) });
 
 describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have changed', () => {
@@ -30,9 +42,9 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
   });
   afterAll(() => server.close());
 
-  const note = (...changes: CacheChange[]) =>
-    server.deps.services.database.prisma.$transaction((transaction) => noteChanges(transaction, changes));
-  const license = (...keys: string[]): CacheChange => ({ cache: 'license', keys });
+  const note = (...changes: Change[]) =>
+    server.deps.services.database.prisma.$transaction((transaction) => recordChanges(transaction, changes));
+  const license = (...keys: string[]): Change => ({ cache: 'license', keys });
 
   test('is read once, whatever it is, from the first look on', async () => {
     await note(license('before'));
@@ -74,7 +86,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
     const first = await readChanges(pool, null);
     const { prisma } = server.deps.services.database;
     const undone = prisma.$transaction(async (transaction) => {
-      await noteChanges(transaction, [license('undone')]);
+      await recordChanges(transaction, [license('undone')]);
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
@@ -171,18 +183,25 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
   });
 
   describe('a watch', () => {
-    async function watch(staleIfDownSeconds: number): Promise<{ watch: DatabaseWatch; relay: Relay }> {
+    /** Tells its connection from that of the server under test. */
+    const name = 'watch under test';
+    async function watch(
+      staleIfDownSeconds: number,
+    ): Promise<{ watch: Watch; relay: Relay; database: ReturnType<typeof serverStates> }> {
       const relay = await startRelay(server.databaseEnv.DATABASE_URL ?? '');
       onTestFinished(() => relay.close());
-      const options = { log, staleIfDownSeconds, beatMilliseconds: 20 };
-      const started = await startDatabaseWatch({ ...options, pool: createWatchPool(relay.url, log) });
+      const database = serverStates();
+      const options = { log, database, staleIfDownSeconds, beatMilliseconds: 20 };
+      const url = new URL(relay.url);
+      url.searchParams.set('application_name', name);
+      const started = await startWatch({ ...options, connection: createWatchConnection(url.href, log) });
       onTestFinished(() => started.close());
-      return { watch: started, relay };
+      return { watch: started, relay, database };
     }
 
     test('tells what was committed while the server was out of reach before anything is served again', async () => {
       const { watch: watching, relay } = await watch(0);
-      const told: { changes: readonly CacheChange[] | 'all'; mayServe: boolean }[] = [];
+      const told: { changes: Changes; mayServe: boolean }[] = [];
       watching.listen((changes) => told.push({ changes, mayServe: watching.mayServe }));
       expect(watching.mayServe).toBe(true);
       relay.cut();
@@ -209,7 +228,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
       const warned = vi.spyOn(log, 'warn');
       onTestFinished(() => warned.mockRestore());
       relay.cut();
-      const away = expect.stringMatching(/^The database is away/);
+      const away = expect.stringMatching(/^Database unreachable/);
       await vi.waitFor(() => expect(warned).toHaveBeenCalledWith(expect.anything(), away), patient);
       expect(watching.mayServe).toBe(true);
       const wall = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
@@ -220,12 +239,13 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
 
     test('does not mistake a look that failed because of a suspension for an outage', async () => {
       const { watch: watching } = await watch(60);
-      const told: (readonly CacheChange[] | 'all')[] = [];
+      const told: Changes[] = [];
       watching.listen((changes) => told.push(changes));
       const other = await pool.connect();
       try {
         await other.query('BEGIN; LOCK TABLE cache_changes');
-        const looking = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        const looking = `FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = '${name}' AND wait_event_type = 'Lock'`;
         await vi.waitFor(
           async () => expect((await other.query(`SELECT pid ${looking}`)).rowCount).toBe(1),
           patient,
@@ -252,7 +272,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
 
     test('only looks: no change waits for the deletion of old ones', async () => {
       const { watch: watching } = await watch(60);
-      const told: (readonly CacheChange[] | 'all')[] = [];
+      const told: Changes[] = [];
       watching.listen((changes) => told.push(changes));
       await pool.query(
         `INSERT INTO cache_changes (cache, keys, changed_at) VALUES ('license', '["old"]', now() - interval '2 hours')`,
@@ -270,10 +290,10 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
     });
 
     test('waits for the others no longer than the service runs, however many changes wait', async () => {
-      const options = { log, staleIfDownSeconds: 0, beatMilliseconds: 3_600_000 };
-      const started = await startDatabaseWatch({
+      const options = { log, database: serverStates(), staleIfDownSeconds: 0, beatMilliseconds: 3_600_000 };
+      const started = await startWatch({
         ...options,
-        pool: createWatchPool(server.databaseEnv.DATABASE_URL ?? '', log),
+        connection: createWatchConnection(server.databaseEnv.DATABASE_URL ?? '', log),
       });
       const warnings: string[] = [];
       const note = ({ name }: Error) => warnings.push(name);
@@ -285,6 +305,33 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
       await setImmediate();
       process.off('warning', note);
       expect(warnings).toEqual([]);
+    });
+
+    test('has the pool cut while the server is out of reach, over one connection of its own', async () => {
+      const { relay, database } = await watch(60);
+      const watching = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = '${name}'`;
+      expect((await pool.query(watching)).rowCount).toBe(1);
+      relay.pause();
+      await vi.waitFor(() => expect(database.states).toEqual(['writable', 'unavailable']), patient);
+      relay.restore();
+      await vi.waitFor(
+        () => expect(database.states).toEqual(['writable', 'unavailable', 'writable']),
+        patient,
+      );
+    });
+
+    test('is not misled by a connection that an administrator ends', async () => {
+      const { watch: watching, database } = await watch(0);
+      const own = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = '${name}'`;
+      for (let turn = 0; turn < 5; turn += 1) {
+        const told: Changes[] = [];
+        watching.listen((changes) => told.push(changes));
+        await pool.query(`SELECT pg_terminate_backend(pid) ${own}`);
+        await note(license(`turn ${turn}`));
+        await vi.waitFor(() => expect(told).toContainEqual([license(`turn ${turn}`)]), patient);
+        expect(watching.mayServe).toBe(true);
+      }
+      expect(database.states).toEqual(['writable']);
     });
 
     test.each(['cut', 'pause'] as const)(

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { atLeisure } from '../../db/in-transaction.ts';
-import { isContinued, longestGap, type Position, readChanges } from './read-changes.ts';
+import { isContinued, longestGap, type Position, readChanges } from './read.ts';
 
 /** Deletes changes from before an instant, by the database's clock: those of instances that ran long ago. */
 export async function purgeChanges(pool: Pool, by: Date): Promise<void> {
@@ -8,10 +8,10 @@ export async function purgeChanges(pool: Pool, by: Date): Promise<void> {
 }
 
 /**
- * Deletes the changes that a look has seen, or that were read before it, so no clock step can delete them before every
- * instance has read them. It uses visibility instead of the oldest open transaction, which may stay open for hours.
+ * Deletes the changes that a look has seen, so no clock step can delete them before every instance has read them. It goes
+ * by visibility and not by the oldest open transaction, which may stay open for hours.
  */
-export async function purgeSeen(pool: Pool, { snapshot }: Position): Promise<void> {
+async function purgeSeen(pool: Pool, { snapshot }: Position): Promise<void> {
   await atLeisure(
     pool,
     `DELETE FROM cache_changes WHERE transaction_id < pg_snapshot_xmax($1::pg_snapshot)
@@ -24,8 +24,8 @@ export async function purgeSeen(pool: Pool, { snapshot }: Position): Promise<voi
 export const purgeEvery = 2 * longestGap;
 
 /**
- * Each call deletes the changes that existed at the previous call. It uses a pool for work, because the connection that
- * looks for changes must not wait behind a deletion.
+ * Each call deletes the changes that existed at the previous call. It uses a pool for work: the connection of the watch
+ * must not wait for a deletion.
  */
 export function createChangePurge(pool: Pool): () => Promise<void> {
   let seen: Position | null = null;

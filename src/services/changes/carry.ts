@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { EphemeralStore } from '../../ephemeral/store.ts';
+import type { Logger } from '../../lib/log.ts';
+import { type Change, type Changes, change } from './change.ts';
+
+/**
+ * An entry of the security log that may still become visible: its id was assigned, and its transaction or batch has not
+ * ended. Followers wait for it.
+ */
+const hold = z.object({
+  /** Null: followers of every application wait. */
+  applicationId: z.string().nullable(),
+  id: z.string(),
+});
+export type Hold = Readonly<z.output<typeof hold>>;
+
+const from = z.string();
+/** What instances tell each other: a change, or all the entries of the sender that become visible late. */
+const message = z.union([change.extend({ from }), z.object({ from, holds: z.array(hold) })]);
+type Message = z.output<typeof message>;
+
+const channel = 'changes';
+
+/** Whether the other instances have heard of a change. If not, they find it in the database. */
+export type Told = 'told' | 'not-told';
+
+export interface CarryListener {
+  /** `all` after an interruption, or for a message that cannot be read, such as one of a later version. */
+  changed(changes: Changes): void;
+  /** Replaces what this instance said before. */
+  holding(instance: string, holds: readonly Hold[]): void;
+}
+
+/** One channel over which instances tell each other what changed, at once and without a promise to deliver. */
+export interface Carry {
+  /** True while every message that is sent from now on will arrive here. */
+  readonly isLive: boolean;
+  /** Never rejects. */
+  send(changes: readonly Change[]): Promise<Told>;
+  sendHolds(holds: readonly Hold[]): Promise<Told>;
+}
+
+export function createCarry(
+  store: Pick<EphemeralStore, 'publish' | 'subscribe'>,
+  log: Pick<Logger, 'debug'>,
+  listener: CarryListener,
+): Carry {
+  const self = randomUUID();
+
+  async function publish(messages: readonly Message[]): Promise<Told> {
+    try {
+      await Promise.all(messages.map((one) => store.publish(channel, JSON.stringify(one))));
+      return 'told';
+    } catch (error) {
+      log.debug({ err: error }, 'Redis did not take a message for other instances');
+      return 'not-told';
+    }
+  }
+
+  const subscription = store.subscribe(channel, {
+    message(text) {
+      const told = parse(text);
+      if (told === null) listener.changed('all');
+      else if (told.from === self) return;
+      else if ('holds' in told) listener.holding(told.from, told.holds);
+      else listener.changed([told]);
+    },
+    // While it is down, nothing that is cached is served; once it is back, messages may have been missed.
+    interrupted() {
+      if (subscription.live) listener.changed('all');
+    },
+  });
+
+  return {
+    get isLive() {
+      return subscription.live;
+    },
+    send: (changes) => publish(changes.map((one) => ({ from: self, ...one }))),
+    sendHolds: (holds) => publish([{ from: self, holds: [...holds] }]),
+  };
+}
+
+function parse(text: string): Message | null {
+  try {
+    return message.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}

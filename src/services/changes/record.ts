@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Prisma } from '../../db/client.ts';
+import type { Logger } from '../../lib/log.ts';
+import { type Change, type ChangeKind, mergeChanges } from './change.ts';
+
+const insert = `
+  INSERT INTO cache_changes (cache, keys)
+  SELECT change ->> 'cache', change -> 'keys' FROM jsonb_array_elements($1::jsonb) AS change`;
+
+/**
+ * Records what a transaction changes, as its last statement. Other instances read it as soon as the transaction is
+ * committed, even if this instance dies before it can tell them, or Redis is missing.
+ */
+export async function recordChanges(
+  transaction: Prisma.TransactionClient,
+  changes: readonly Change[],
+): Promise<void> {
+  const rows = mergeChanges(changes);
+  if (rows.length > 0) await transaction.$executeRawUnsafe(insert, JSON.stringify(rows));
+}
+
+/** Records changes that belong to no transaction, such as logouts. */
+export interface ChangeRecorder {
+  /** Resolves when the change is recorded, or after a second; then it is tried again until the database answers. */
+  record(cache: ChangeKind, keys: readonly string[]): Promise<void>;
+}
+
+/** How many keys of one kind wait for a database that does not answer: the latest. */
+const mostWaiting = 1_000;
+const longestWait = 1_000;
+const retryEvery = 1_000;
+
+export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): ChangeRecorder {
+  const waiting = new Map<ChangeKind, Set<string>>();
+  let recording: Promise<void> | null = null;
+
+  /** What comes meanwhile is recorded in the next round. */
+  async function recordAll(): Promise<void> {
+    for (;;) {
+      const batch = Array.from(waiting, ([cache, keys]) => ({ cache, keys: [...keys] }));
+      const rows = mergeChanges(batch);
+      if (rows.length === 0 || pool.ending) break;
+      try {
+        await pool.query(insert, [JSON.stringify(rows)]);
+        for (const { cache, keys } of batch) for (const key of keys) waiting.get(cache)?.delete(key);
+      } catch (error) {
+        log.warn({ err: error }, 'A change could not be recorded for other instances; will try again');
+        await sleep(retryEvery, undefined, { ref: false });
+      }
+    }
+    recording = null;
+  }
+
+  return {
+    async record(cache, keys) {
+      const own = waiting.get(cache) ?? new Set();
+      waiting.set(cache, own);
+      for (const key of keys) own.add(key);
+      for (const oldest of own) if (own.size > mostWaiting) own.delete(oldest);
+      recording ??= recordAll();
+      await Promise.race([recording, sleep(longestWait, undefined, { ref: false })]);
+    },
+  };
+}
