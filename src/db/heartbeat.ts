@@ -3,29 +3,28 @@ import pg from 'pg';
 import { pause } from '../lib/pause.ts';
 import { createOpenSockets } from './open-sockets.ts';
 
-/** How often a server is asked whether it is there, in milliseconds; and how often one that is away. */
+/** Intervals of the heartbeat, in milliseconds: while the server answers, and while it does not. */
 const beatMilliseconds = 250;
 const beatWhileAwayMilliseconds = 100;
 /**
- * A server that has not answered for so long is away, in milliseconds. With the beat before it, and a second that a
- * Redis may take that falls silent as well, a request still ends within three seconds.
+ * Timeout of a heartbeat, in milliseconds. Together with the interval, and a second for a Redis that stops answering too,
+ * a request still ends within three seconds.
  */
 const patienceMilliseconds = 1_250;
 
 export interface HeartbeatOptions {
   readonly url: string;
-  /** Called when a server that was there is not. */
+  /** Called when the server stops answering. */
   onAway(reason: string): void;
   onBack(): void;
-  /** Called when a server that took writes takes none, as one that was demoted to a replica, and when it does again. */
+  /** Called when the server becomes read-only, for example because it was demoted, and when it accepts writes again. */
   onReadOnly(isReadOnly: boolean): void;
 }
 
 /**
- * Asks a server four times a second, over a connection apart from those that work, whether it is there, and takes
- * writes. A statement that takes long is thus told from a server that has fallen silent: no limit of time for statements
- * does that.
- * @returns stops it
+ * Checks four times a second, on a separate connection, that a server answers and accepts writes. Unlike a statement
+ * timeout, this tells a slow statement apart from a server that has stopped answering.
+ * @returns a function that stops the heartbeat
  */
 export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
   const sockets = createOpenSockets();
@@ -40,7 +39,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
       application_name: 'latchkey-heartbeat',
       stream: sockets.open,
     });
-    // The question that it breaks off says so too.
+    // The interrupted query reports the error too.
     made.on('error', () => undefined);
     await made.connect();
     return made;
@@ -67,7 +66,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
     const answer = await within(patienceMilliseconds, ask());
     if (answer === 'yes' || answer === 'refused') return true;
     hangUp();
-    // One connection that ends, as by an operator's hand, is not yet the server's end.
+    // A lost connection does not mean that the server is down: an operator may have terminated the backend.
     return answer === 'failed' && wasConnected && (await isAnswered());
   }
 
@@ -75,7 +74,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
     const answered = await isAnswered();
     if (ending.signal.aborted || answered !== isAway) return;
     isAway = !answered;
-    if (isAway) options.onAway('The PostgreSQL server is away.');
+    if (isAway) options.onAway('The PostgreSQL server is unavailable.');
     else options.onBack();
   }
 
@@ -98,12 +97,12 @@ export function startHeartbeat(options: HeartbeatOptions): () => Promise<void> {
 type Answer = 'yes' | 'refused' | 'failed' | 'silence';
 
 /**
- * Waits for an answer. One that had arrived when time was up, while this process was busy with something else, counts.
- * A server that refuses, as when it has no connection left, is there.
+ * Waits for an answer. An answer that arrived in time counts, even if this process was too busy to read it. A server that
+ * refuses a connection, for example because it has none left, is available.
  */
-async function within(milliseconds: number, asked: Promise<void>): Promise<Answer> {
+async function within(milliseconds: number, question: Promise<void>): Promise<Answer> {
   const limit = new AbortController();
-  const answer = asked.then(
+  const answer = question.then(
     (): Answer => 'yes',
     (error: unknown): Answer => (isRefusal(error) ? 'refused' : 'failed'),
   );
@@ -117,6 +116,6 @@ async function within(milliseconds: number, asked: Promise<void>): Promise<Answe
   }
 }
 
-/** Starting, stopping and recovering (57P01 to 57P03) or losing its clients (08), it is of no use yet. */
+/** A server that is starting, stopping or recovering (57P01 to 57P03), or that loses its clients (08), is unavailable. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && !/^(57P0[123]|08...)$/.test(error.code ?? '');

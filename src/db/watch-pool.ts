@@ -3,10 +3,10 @@ import type { Logger } from '../lib/log.ts';
 import { createPool } from './pool.ts';
 import { requestLimits } from './session-settings.ts';
 
-/** A server that has not answered for so long counts as away. */
+/** A server that does not answer within this time counts as unavailable. */
 const patienceMilliseconds = 1_000;
 
-/** One connection, apart from those that work, to ask a server whether it is there. */
+/** A pool of one separate connection, to check whether a server answers. */
 export function createWatchPool(url: string, log: Logger): Pool {
   return createPool(
     {

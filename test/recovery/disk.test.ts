@@ -75,7 +75,7 @@ test.skipIf(!canMount).each(installationKinds)(
     // A server's full disk is its operator's to watch.
     if (!hasEnded && kind === 'embedded') expect(await isReady(service.url)).toBe(false);
     await vi.waitFor(
-      () => expect(service?.output()).toMatch(/No space left on device|disk full|PostgreSQL is away/),
+      () => expect(service?.output()).toMatch(/No space left on device|disk full|PostgreSQL is unavailable/),
       patient,
     );
 
@@ -127,7 +127,7 @@ test.skipIf(!canMount)(
     disk.readOnly();
     const said = await startServiceProcess(env).then(String, String);
     expect(said).toMatch(
-      /The data directory \S+ cannot be used: EROFS.*Mount its disk so that it can be written/,
+      /The data directory \S+ cannot be used: EROFS.*Remount its disk as writable/,
     );
     expect(said).not.toMatch(/\n\s+at /);
     expect(await readdir(disk.path)).toEqual(before);
