@@ -2,9 +2,9 @@ import { DatabaseStartError } from '../db/start-error.ts';
 import { CommandError } from './failure.ts';
 
 /**
- * Opens a database for a command; where a running service has it, says what to do about that.
- * @param task what the operator wants, as `rotate the secret`
- * @throws {CommandError}
+ * Opens a database for a command. If a running service holds the embedded database, the error says what to do.
+ * @param task the operator's task as an imperative, such as `rotate the secret`
+ * @throws {CommandError} when the database is locked
  */
 export async function adviseOnLock<Opened>(task: string, open: () => Promise<Opened>): Promise<Opened> {
   try {
@@ -12,8 +12,8 @@ export async function adviseOnLock<Opened>(task: string, open: () => Promise<Ope
   } catch (error) {
     if (!(error instanceof DatabaseStartError) || error.problem !== 'locked') throw error;
     throw new CommandError(
-      `${error.message.split('. ')[0]}. Stop the service, ${task}, and start it again; on a PostgreSQL server that can ` +
-        'be done while the service runs.',
+      `${error.message.split('. ')[0]}. Stop the service, ${task}, and start it again. (With a PostgreSQL server, the ` +
+        'service can keep running.)',
       { cause: error },
     );
   }

@@ -8,7 +8,7 @@ import { addRestoreCommand } from './commands/restore.ts';
 import { addRotateSecretCommand } from './commands/rotate-secret.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Each adds a command to the program, in the order of `latchkey --help`. */
+/** Each function adds one command to the program. Their order is the order in `latchkey --help`. */
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addMigrateCommand,
   addBackupCommand,

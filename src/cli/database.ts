@@ -11,23 +11,23 @@ import { createLogger, type Logger } from '../lib/log.ts';
 import { CommandError } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Connections to a database as it is found: nothing has been migrated. */
+/** Connections to a database that has not been migrated. */
 export interface Connections {
   readonly kind: 'embedded' | 'server';
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
 
-/** What the server knows the connections of commands by; those of the service have other names that begin alike. */
+/** PostgreSQL's `application_name` for connections of commands. */
 const applicationName = 'latchkey-command';
 
-/** Warnings and errors alone, beside what the command says. */
+/** A log of warnings and errors only: a command reports its results itself. */
 export const commandLog = ({ env, stderr }: Terminal): Logger =>
   createLogger(env.LOG_LEVEL === 'debug' ? 'debug' : 'warn', stderr);
 
 /**
- * Connects to a database.
- * @param migrations which an embedded database that is not there yet is made with
+ * Connects to a database without migrating it.
+ * @param migrations used to create an embedded database that does not exist yet
  * @throws {DatabaseStartError | CommandError}
  */
 export async function connect(
@@ -38,12 +38,12 @@ export async function connect(
   const log = commandLog(terminal);
   switch (address.kind) {
     case 'memory':
-      throw keptNowhere();
+      throw inMemoryDatabaseError();
     case 'server': {
       const url = new URL(address.url);
       url.searchParams.set('application_name', applicationName);
-      // It says what is wrong with a server that cannot be used. Its pool gives up on one that is slow to answer, as
-      // a request should, and a command should not.
+      // `connectServer` explains why a server cannot be used. Its pool has the timeouts of a request, which are too
+      // short for a command.
       await (await connectServer(url.href, log, 1)).close();
       return connectPatiently(url.href, log, terminal.signal);
     }
@@ -59,8 +59,8 @@ export async function connect(
 }
 
 /**
- * Waits for a server as long as it takes, or until the signal: then every connection is cut, so that nobody waits for a
- * lock, or for a server that has fallen silent. The server undoes what a transaction has begun.
+ * Waits for a server without a timeout. The signal cuts every connection, so that a command never hangs on a lock or on
+ * a server that stopped answering. The server rolls open transactions back.
  */
 function connectPatiently(url: string, log: Logger, signal: AbortSignal): Connections {
   const sockets = createOpenSockets();
@@ -68,7 +68,7 @@ function connectPatiently(url: string, log: Logger, signal: AbortSignal): Connec
   const pool = createPool({ connectionString: url, max: 2, stream: sockets.open }, ownLog);
   const hangUp = (): void => {
     ownLog.level = 'silent';
-    sockets.refuse('The command is to end.');
+    sockets.refuse('The command was cancelled.');
   };
   signal.addEventListener('abort', hangUp, { once: true });
   if (signal.aborted) hangUp();
@@ -79,13 +79,13 @@ function connectPatiently(url: string, log: Logger, signal: AbortSignal): Connec
   };
 }
 
-/** A database that ends with its process is of no use to a command. */
-export const keptNowhere = (): CommandError =>
+/** A command cannot use a database that exists only inside the service's process. */
+export const inMemoryDatabaseError = (): CommandError =>
   new CommandError(
-    'DATA_DIR is "memory:": that database is gone with its process. Set DATA_DIR or DATABASE_URL.',
+    'DATA_DIR is "memory:", and an in-memory database ends with its process. Set DATA_DIR or DATABASE_URL.',
   );
 
-/** For people: which database a command is about. Never with a password. */
+/** A human-readable name of a database, without the password. */
 export function describeAddress(address: DatabaseAddress): string {
   switch (address.kind) {
     case 'memory':
@@ -99,6 +99,6 @@ export function describeAddress(address: DatabaseAddress): string {
   }
 }
 
-/** Whether an embedded database has been made in a data directory. */
+/** Whether a data directory contains an embedded database. */
 export const hasEmbeddedDatabase = (directory: string): boolean =>
   existsSync(join(directory, 'postgres', 'PG_VERSION'));

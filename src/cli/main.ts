@@ -6,23 +6,23 @@ import { runCommandLine } from './program.ts';
 import { say } from './terminal.ts';
 
 const ending = new AbortController();
-let asked: NodeJS.Signals | null = null;
+let stopSignal: NodeJS.Signals | null = null;
 
-// The first signal lets the command undo what it began, one that is no echo of it ends it as it stands.
+// The first signal lets the command undo its work. A second one ends the process at once.
 onStopSignal(
   (signal) => {
-    asked = signal;
+    stopSignal = signal;
     ending.abort();
   },
-  () => process.exit(exitCodeOf(asked ?? 'SIGTERM')),
+  () => process.exit(exitCodeOf(stopSignal ?? 'SIGTERM')),
 );
 
 const { env, stdin, stdout, stderr } = process;
 
-// Whoever reads the output may end first, as `| head` does: what is done is done, and the exit code says how that went.
-let lost: Error | null = null;
+// The reader of the output may end first, as `| head` does. The command still completes, and its exit code is the result.
+let outputError: Error | null = null;
 stdout.on('error', (error) => {
-  if (!('code' in error && error.code === 'EPIPE')) lost = error;
+  if (!('code' in error && error.code === 'EPIPE')) outputError = error;
 });
 stderr.on('error', () => undefined);
 const code = await runCommandLine(process.argv.slice(2), {
@@ -32,8 +32,10 @@ const code = await runCommandLine(process.argv.slice(2), {
   stderr,
   signal: ending.signal,
 });
-// Of the last line too, a failure has been heard by then.
+// The stream reports a failed write of the last line asynchronously.
 await setImmediate();
-if (lost !== null) say(stderr, `The output could not be written whole: ${describeFailure(lost)}`);
-const outcome = lost === null || code !== exitCodes.done ? code : exitCodes.failed;
-process.exitCode = asked === null || outcome === exitCodes.done ? outcome : exitCodeOf(asked);
+if (outputError !== null) {
+  say(stderr, `The output is incomplete: ${describeFailure(outputError)}`);
+}
+const outcome = outputError === null || code !== exitCodes.done ? code : exitCodes.failed;
+process.exitCode = stopSignal === null || outcome === exitCodes.done ? outcome : exitCodeOf(stopSignal);

@@ -6,8 +6,9 @@ import { CommandError } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * What an account is given, or everything that is wrong with it, by its option.
- * @param refusal what cannot be done with it, as `The account cannot be made`
+ * Returns validated account fields.
+ * @param refusal start of the error message, such as `The account cannot be created`
+ * @throws {CommandError} listing every invalid field
  */
 export function checkAccount<Value>(parsed: z.ZodSafeParseResult<Value>, refusal: string): Value {
   if (parsed.success) return parsed.data;
@@ -16,8 +17,9 @@ export function checkAccount<Value>(parsed: z.ZodSafeParseResult<Value>, refusal
 }
 
 /**
- * A developer's new password: one line of standard input, or typed twice at a terminal.
- * @param refusal as `checkAccount` has it
+ * Reads a developer's new password: one line of standard input, or typed twice at a terminal.
+ * @param refusal as for `checkAccount`
+ * @throws {CommandError} when there is no terminal, or the password is invalid
  */
 export async function receivePassword(
   terminal: Terminal,
@@ -28,20 +30,20 @@ export async function receivePassword(
   if (isOnStdin) return check(await readLine(terminal));
   if (terminal.stdin.isTTY !== true) {
     throw new CommandError(
-      'There is no terminal to ask for the password at: send it on standard input, with --password-stdin.',
+      'Standard input is not a terminal: send the password on standard input with --password-stdin.',
     );
   }
   const first = check(await ask(terminal, 'Password (12 to 128 characters)'));
-  if ((await ask(terminal, 'The same again')) !== first) {
-    throw new CommandError('The two passwords are not the same: nothing has been changed.');
+  if ((await ask(terminal, 'Repeat the password')) !== first) {
+    throw new CommandError('The two passwords are not the same. Nothing was changed.');
   }
   return first;
 }
 
-/** One line; the line's end is no part of the password. */
+/** Reads one line. The line end is not part of the password. */
 async function readLine({ stdin, signal }: Terminal): Promise<string> {
   let text = '';
-  // Its sender may never send it, nor close the stream.
+  // The sender may send nothing and never close the stream.
   addAbortSignal(signal, stdin);
   for await (const chunk of stdin.setEncoding('utf8')) {
     text += String(chunk);
@@ -49,14 +51,14 @@ async function readLine({ stdin, signal }: Terminal): Promise<string> {
   }
   const password = text.replace(/\r?\n$/, '');
   if (password.includes('\n')) {
-    throw new CommandError('Standard input has more than one line: send the password alone.');
+    throw new CommandError('Standard input has more than one line: send only the password.');
   }
   return password;
 }
 
 async function ask({ stdin, stderr, signal }: Terminal, message: string): Promise<string> {
-  // No mask: not even the password's length is shown.
+  // An empty mask hides the length of the password too.
   const answer = await askHidden({ message, mask: '', input: stdin, output: stderr, signal });
-  if (isCancel(answer)) throw new CommandError('Cancelled: nothing has been changed.');
+  if (isCancel(answer)) throw new CommandError('Cancelled. Nothing was changed.');
   return answer;
 }

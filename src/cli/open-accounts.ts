@@ -4,22 +4,23 @@ import { pendingMigrations, readAppliedMigrations } from '../db/migration-histor
 import { readMigrations } from '../db/migrations.ts';
 import { openKeyring } from '../services/application/open-keyring.ts';
 import { adviseOnLock } from './advise-on-lock.ts';
-import { commandLog, connect, describeAddress, keptNowhere } from './database.ts';
+import { commandLog, connect, describeAddress, inMemoryDatabaseError } from './database.ts';
 import { CommandError } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Opens the database of the developers' accounts: on a server beside the service, embedded instead of it.
- * @param task what the operator wants, as `make the account`
+ * Opens the database of developer accounts. A server database can be opened while the service runs, an embedded one
+ * cannot.
+ * @param task the operator's task as an imperative, such as `create the account`
  * @throws {CommandError | DatabaseStartError}
  */
 export async function openAccounts(config: DataConfig, task: string, terminal: Terminal): Promise<Database> {
-  if (config.database.kind === 'memory') throw keptNowhere();
+  if (config.database.kind === 'memory') throw inMemoryDatabaseError();
   if (config.database.kind === 'server') await requireCurrent(config, terminal);
   const log = commandLog(terminal);
   const database = await adviseOnLock(task, () => openDatabase(config.database, { log, maxConnections: 2 }));
   try {
-    // An embedded database has its secret before its first account: without one it would be taken for lost.
+    // Create the master secret before the first account. The service treats data without a secret as a lost secret.
     if (config.database.kind === 'embedded') await openKeyring(config, database.pool);
     return database;
   } catch (error) {
@@ -28,7 +29,10 @@ export async function openAccounts(config: DataConfig, task: string, terminal: T
   }
 }
 
-/** A service may be at work on a server's database, of the version that brought it up to date. */
+/**
+ * A command must not migrate a server's database for a service that may be running on an earlier version.
+ * @throws {CommandError} when migrations are pending
+ */
 async function requireCurrent({ database }: DataConfig, terminal: Terminal): Promise<void> {
   const migrations = await readMigrations();
   const { pool, close } = await connect(database, migrations, terminal);
@@ -36,7 +40,7 @@ async function requireCurrent({ database }: DataConfig, terminal: Terminal): Pro
     const pending = pendingMigrations(migrations, await readAppliedMigrations(pool));
     if (pending.length === 0) return;
     throw new CommandError(
-      `${describeAddress(database)} is not up to date: run "latchkey migrate", or start the service, first.`,
+      `${describeAddress(database)} is not up to date: first run "latchkey migrate" or start the service.`,
     );
   } finally {
     await close();

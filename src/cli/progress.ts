@@ -1,30 +1,29 @@
 import { clearLine, cursorTo } from 'node:readline';
 import type { Terminal } from './terminal.ts';
 
-/** How far a command has come. */
+/** Reports the progress of a command. */
 export interface Progress {
   advance(count: number): void;
-  /** Takes the bar away. Call it whatever has happened. */
+  /** Removes the bar. Call it on failure too. */
   end(): void;
 }
 
 export interface ProgressOptions {
-  /** What is being done, such as `Backing up`. */
+  /** Such as `Backing up`. */
   readonly title: string;
   readonly total: number;
-  /** What is counted, such as `rows`. */
+  /** Such as `rows`. */
   readonly unit: string;
-  /** How long to wait between two lines where no bar can be drawn, in milliseconds. */
+  /** Milliseconds between two lines, where no bar can be drawn. */
   readonly lineEvery?: number;
 }
 
 const drawEvery = 100;
-const widestBar = 40;
+const maxBarWidth = 40;
 
 /**
- * Shows on standard error how far something has come: a bar on a terminal, a line now and then in a log. (The bar of
- * @clack/prompts takes over the keyboard: Ctrl-C would end the process with 0, and with what it has begun undone by
- * nobody.)
+ * Shows progress on standard error: a bar on a terminal, a line every few seconds otherwise. (@clack/prompts has a bar
+ * too, but it captures the keyboard: Ctrl-C would exit with 0 and skip the cleanup.)
  */
 export function startProgress({ env, stderr }: Terminal, options: ProgressOptions): Progress {
   const { title, total, unit, lineEvery = 10_000 } = options;
@@ -39,7 +38,7 @@ export function startProgress({ env, stderr }: Terminal, options: ProgressOption
   function draw(): void {
     const width = (stderr.columns ?? 80) - 1;
     const text = line();
-    const bar = Math.min(widestBar, width - text.length - 1);
+    const bar = Math.min(maxBarWidth, width - text.length - 1);
     cursorTo(stderr, 0);
     stderr.write(bar < 10 ? text.slice(0, width) : `${filled(bar, total === 0 ? 1 : done / total)} ${text}`);
     clearLine(stderr, 1);
@@ -67,10 +66,10 @@ const filled = (width: number, part: number): string => {
   return '█'.repeat(full) + '░'.repeat(width - full);
 };
 
-/** A number for people. */
+/** Formats a number with thousands separators. */
 export const print = (count: number): string => count.toLocaleString('en-US');
 
-/** What is left by the pace so far; nothing before there is one. */
+/** The estimated time left, or an empty string in the first two seconds. */
 function rest(startedAt: number, done: number, total: number): string {
   const elapsed = (performance.now() - startedAt) / 1000;
   if (elapsed < 2 || done === 0 || done >= total) return '';

@@ -1,20 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command writes to: a terminal, a pipe or a file. */
+/** An output stream: a terminal, a pipe or a file. */
 export type Output = Writable & {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 };
 
-/** What a command has of the process that it runs in. Tests hand it their own. */
+/** The parts of a process that a command uses. Tests pass their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
-  /** Results, for people and for the next program. */
+  /** Results, for people and for programs. */
   readonly stdout: Output;
   /** Everything else: progress, advice, errors. */
   readonly stderr: Output;
-  /** Aborted when the operator wants it to end: undo what was begun, and throw `signal.reason`. */
+  /** Aborted when the operator cancels the command, which then undoes its work and throws `signal.reason`. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** Where the database is: a directory of ours, this process's memory, or a PostgreSQL server (15 or newer). */
+/** Where the database is: an embedded one in a directory or in memory, or a PostgreSQL server (15 or newer). */
 export type DatabaseAddress =
   | { readonly kind: 'embedded'; readonly directory: string }
   | { readonly kind: 'memory' }

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 
 /**
- * The keys of the advisory locks, by what one instance at a time does. Each lock belongs to a transaction and not to a
- * session: behind a pool of connections in transaction mode, a session is another client's after the next COMMIT, and
- * its locks would be held for ever.
+ * Keys of the advisory locks, by the task that they serialize. Locks are taken per transaction, not per session: a
+ * connection pooler in transaction mode gives the session to another client after COMMIT, so a session lock would never
+ * be released.
  */
 export const advisoryLocks = {
-  /** `prisma migrate` takes the same key, for a session: theirs and ours exclude each other. */
+  /** `prisma migrate` takes a session lock with the same key, so it excludes this service's migrations. */
   migration: 72707369,
   logPartitions: 72707370,
   logIndexes: 72707372,
@@ -16,8 +16,8 @@ export const advisoryLocks = {
 } as const;
 
 /**
- * Takes an advisory lock until the transaction ends, or finds at once that another has it. Who wants it for long tries
- * again, and does not wait in a statement: the building of an index waits for every statement that is older than it.
+ * Tries to take an advisory lock until the end of the transaction, without waiting. To wait for it, retry in a new
+ * transaction: a waiting statement would block every concurrent index build.
  */
 export async function tryLock(client: pg.ClientBase, key: number): Promise<boolean> {
   const { rows } = await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${key}) AS mine`);
@@ -27,11 +27,11 @@ export async function tryLock(client: pg.ClientBase, key: number): Promise<boole
 /** A backend of PostgreSQL, as others see it. */
 export interface Backend {
   readonly pid: number;
-  /** Empty where the backend is another user's, whom this one may not look at. */
+  /** Empty if the backend belongs to another user and this user may not see its name. */
   readonly applicationName: string;
-  /** As pg_stat_activity has it. An `idle` backend is in no transaction, and holds its lock for the session. */
+  /** `pg_stat_activity.state`. An `idle` backend is not in a transaction, so its locks are session locks. */
   readonly state: string | null;
-  /** For how long it has been in that state, in seconds. */
+  /** Seconds in that state; for `oldestTransactions`, seconds since the transaction began. */
   readonly seconds: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface LockHolder extends Backend {
   readonly key: number;
 }
 
-/** Which backends hold one of these locks in this database. */
+/** The backends that hold one of these locks in this database. */
 export async function holdersOf(
   client: pg.Pool | pg.ClientBase,
   keys: readonly number[],
@@ -57,7 +57,7 @@ export async function holdersOf(
   return rows;
 }
 
-/** A few other backends of this database with the oldest open transactions, oldest first. */
+/** Up to three other backends of this database, those with the oldest open transactions, oldest first. */
 export async function oldestTransactions(client: pg.Pool | pg.ClientBase): Promise<Backend[]> {
   const { rows } = await client.query<Backend>(
     `SELECT pid, coalesce(application_name, '') AS "applicationName", state,
@@ -69,7 +69,7 @@ export async function oldestTransactions(client: pg.Pool | pg.ClientBase): Promi
   return rows;
 }
 
-/** For people: who holds a lock. */
+/** Describes a backend for people. */
 export function describeHolder({ pid, applicationName, state, seconds }: Backend): string {
   const name = applicationName === '' ? '' : ` of "${applicationName}"`;
   return `backend ${pid}${name} (${state ?? 'in an unknown state'}${seconds === null ? '' : ` for ${seconds} s`})`;

@@ -7,24 +7,24 @@ import { whileHolding } from './while-holding.ts';
 export interface WantedIndex {
   readonly name: string;
   readonly table: string;
-  /** What is indexed, as `CREATE INDEX … USING` is followed by it. */
+  /** What follows `CREATE INDEX … USING`. */
   readonly definition: string;
 }
 
 export interface IndexBuilding<Wanted extends { readonly name: string }> {
-  /** Advisory lock of the one instance that builds. */
+  /** Key of the lock that lets one instance build at a time. */
   readonly advisoryLock: number;
-  /** Breaks the building off; undefined: nothing does. */
+  /** Cancels the build. */
   readonly stop: AbortSignal | undefined;
   missing(client: pg.Pool | pg.ClientBase): Promise<readonly Wanted[]>;
   build(run: Run, index: Wanted): Promise<void>;
 }
 
 /**
- * Builds what is missing, one after another, on a connection that waits for locks as long as it takes, or until it is to
- * stop. Several instances may call it at once: one works.
+ * Builds missing indexes one after another, on a connection without timeouts. Several instances can call it at the same
+ * time: one builds, the others return.
  * @returns the names of the indexes that were built
- * @throws {Error} when it was stopped within an index
+ * @throws {Error} when it was cancelled during a build
  */
 export async function buildMissing<Wanted extends { readonly name: string }>(
   pool: pg.Pool,
@@ -40,10 +40,10 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
     }
   };
   if (pool.options.max === 1) {
-    await onOnlyConnection(pool, (client) => buildAll(client, (sql) => client.query(sql)));
+    await onPoolConnection(pool, (client) => buildAll(client, (sql) => client.query(sql)));
   } else {
     await whileHolding(pool, advisoryLock, (lost) =>
-      onPatientConnection(pool, (client) =>
+      onSeparateConnection(pool, (client) =>
         cancelOnAbort(pool, client, AbortSignal.any([stop, lost]), (run) => buildAll(client, run)),
       ),
     );
@@ -51,8 +51,8 @@ export async function buildMissing<Wanted extends { readonly name: string }>(
   return built;
 }
 
-/** Embedded, whoever has the one connection is alone: no lock is needed, and no statement waits for a transaction. */
-async function onOnlyConnection(
+/** The embedded database has one connection, so there is no concurrent instance or transaction. */
+async function onPoolConnection(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<void>,
 ): Promise<void> {
@@ -64,14 +64,17 @@ async function onOnlyConnection(
   }
 }
 
-/** Apart from the pool, whose connections have limits of time, and are for requests. */
-async function onPatientConnection(pool: pg.Pool, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Connections of the pool have timeouts and serve requests. */
+async function onSeparateConnection(
+  pool: pg.Pool,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
   const client = new pg.Client(pool.options);
-  // The statement that it breaks off says so too.
+  // The interrupted statement reports the error too.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // A shared session keeps the limits that the operator has given it.
+    // Behind a pooler, the session keeps the timeouts that the operator has configured.
     await prepareSession(client, noLimits);
     await work(client);
   } finally {
@@ -80,8 +83,9 @@ async function onPatientConnection(pool: pg.Pool, work: (client: pg.Client) => P
 }
 
 /**
- * Builds indexes one by one without holding up those who write to their tables, which a migration cannot: it is a
- * transaction. Several instances may call it at once: one works. What a stopped process left half built is built anew.
+ * Builds missing indexes concurrently, so that writes to their tables continue. A migration cannot do this, because it is
+ * a transaction. Several instances can call it at the same time: one builds. An invalid index of an interrupted build is
+ * rebuilt.
  * @returns the names of the indexes that were built
  */
 export const buildIndexes = (
@@ -96,7 +100,7 @@ export const buildIndexes = (
     build: async (run, { name, table, definition }) => {
       await run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
       await run(`CREATE INDEX CONCURRENTLY ${name} ON ${table} USING ${definition}`);
-      // The planner knows nothing of an expression before it has looked at the table with the index.
+      // The planner has statistics on an indexed expression only after ANALYZE.
       await run(`ANALYZE ${table}`);
     },
   });

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { pause } from '../lib/pause.ts';
 
-/** How often a server is asked to break off, in milliseconds: what it hears between two statements it forgets. */
-const askEvery = 50;
-/** How long it may take to do so. It is less than a service that closes keeps for the last of its parts. */
-const patience = 300;
+/** Interval of cancel requests, in milliseconds. A request that arrives between two statements has no effect. */
+const retryMilliseconds = 50;
+/** How long to wait for the cancellation, in milliseconds: less than the service reserves for its last cleanup steps. */
+const timeoutMilliseconds = 300;
 
 /** Runs one statement. */
 export type Run = (sql: string) => Promise<pg.QueryResult>;
 
 /**
- * Works on one connection until it is to stop, and has the statement under way broken off then: it may wait for
- * somebody else's transaction for ever. The server finds the statement by a mark in it and not by its backend, which
- * behind a pool of connections runs another client's statements too.
- * @param pool over which the server is asked
- * @throws {Error} when a statement was broken off, or was not in time: either way the connection is to be closed
+ * Runs work on one connection, and cancels its current statement when `stop` is aborted: the statement may otherwise wait
+ * for another transaction without limit. The statement is identified by a mark in its text, not by its backend: behind a
+ * pooler the backend also runs statements of other clients.
+ * @param pool connections for the cancel requests
+ * @throws {Error} when a statement was cancelled, or did not end in time. Close the connection in both cases.
  */
 export async function cancelOnAbort<Result>(
   pool: pg.Pool,
@@ -25,17 +25,17 @@ export async function cancelOnAbort<Result>(
 ): Promise<Result> {
   const mark = `/* ${randomUUID()} */`;
   const ended = new AbortController();
-  const askToBreakOff = async () => {
+  const cancelUntilEnded = async () => {
     while (!ended.signal.aborted) {
-      await pool.query(breakOff, [mark]).catch(() => undefined);
-      await pause(askEvery, ended.signal);
+      await pool.query(cancelStatement, [mark]).catch(() => undefined);
+      await pause(retryMilliseconds, ended.signal);
     }
   };
   const giveUp = async (): Promise<never> => {
     await aborted(stop);
-    void askToBreakOff();
-    await pause(patience, ended.signal);
-    throw new Error('A statement that was to be broken off went on.');
+    void cancelUntilEnded();
+    await pause(timeoutMilliseconds, ended.signal);
+    throw new Error(`A statement did not end within ${timeoutMilliseconds} ms of its cancellation.`);
   };
   try {
     return await Promise.race([work((sql) => client.query(`${mark} ${sql}`)), giveUp()]);
@@ -44,7 +44,7 @@ export async function cancelOnAbort<Result>(
   }
 }
 
-const breakOff = `
+const cancelStatement = `
   SELECT pg_cancel_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'active' AND starts_with(query, $1)`;
 

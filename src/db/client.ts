@@ -1,5 +1,5 @@
 /**
- * The generated Prisma client and its types, under one name for the rest of the service.
- * `npx prisma generate` makes it from prisma/schema.prisma.
+ * Re-exports the generated Prisma client and its types for the rest of the service.
+ * `npx prisma generate` generates it from prisma/schema.prisma.
  */
 export * from './generated/prisma/client.ts';

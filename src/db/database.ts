@@ -21,28 +21,28 @@ export interface Database {
   readonly kind: DatabaseAddress['kind'];
   readonly prisma: PrismaClient;
   /**
-   * The same connections that `prisma` uses, for SQL of our own. Embedded there is one connection, so whoever holds
-   * it in a transaction must not wait for a query outside of it; and no named statements.
+   * The connections that `prisma` uses, for hand-written SQL. The embedded database has one connection, so code in a
+   * transaction must not wait for a query outside of it; and it supports no named statements.
    */
   readonly pool: pg.Pool;
-  /** True if it answered a moment ago. A watch asks a server, and tells it here, so this costs nothing. */
+  /** Whether the server was available when it was last asked. This call does no I/O. */
   isAvailable(): boolean;
   /**
    * True if it answers but is read-only, such as a demoted primary, or an embedded database whose disk is full or
    * read-only. As cheap as `isAvailable`.
    */
   isReadOnly(): boolean;
-  /** For the watch of a server; an embedded database ignores it. */
+  /** Records what the watch of a server found; an embedded database ignores it. */
   noteState(state: ServerState): void;
-  /** What PostgreSQL has answered with an error, by class of SQLSTATE. */
+  /** Counts PostgreSQL's errors by class of SQLSTATE. */
   readonly errors: LabelledCounter;
-  /** Waits for running queries, then lets go of everything. */
+  /** Waits for running queries, then closes all connections. */
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly log: Logger;
-  /** The most connections to a database server at once. */
+  /** Maximum number of connections to a server. */
   readonly maxConnections?: number;
   /**
    * Called when an embedded database dies while it is open. Queries fail from then on, and the process should end.
@@ -60,7 +60,7 @@ interface Connections {
 }
 
 /**
- * Opens the database, applies what migrations it lacks, and makes the coming weeks' log partitions.
+ * Opens the database, applies pending migrations, and creates the log partitions of the coming weeks.
  * @throws {DatabaseStartError} with a message for the operator
  */
 export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
@@ -70,7 +70,7 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
   const errors = countStatementErrors(pool);
   try {
     await migrate(pool, { log, migrations });
-    // What a process left that ended within a mint; this one has the directory alone.
+    // Discards the mint of a process that died. No other process uses an embedded database.
     if (address.kind !== 'server') await discardMintUnderWay(pool);
     await startLogPartitions(pool, new Date(), log);
     if (address.kind === 'server') await warnOfStrays(pool, log);
@@ -78,7 +78,7 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
     await close().catch(() => undefined);
     throw explainRefusal(error);
   }
-  // Embedded, transactions queue for the one connection: a longer wait than Prisma's 2 seconds is no failure.
+  // On the embedded database, transactions queue for one connection and may wait longer than Prisma's default of 2 s.
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { schema }),
     transactionOptions: { maxWait: 10_000 },

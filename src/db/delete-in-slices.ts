@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { atLeisure } from './in-transaction.ts';
 
-/** How many rows one statement deletes: on the embedded database every other request waits for it. */
+/** Rows per statement. On the embedded database, all other requests wait for a statement. */
 const rowsOfSlice = 5_000;
 
 /**
- * Deletes the rows of a table that match a condition, a slice at a time, so that other requests run in between: after a
- * long time without maintenance there may be millions.
+ * Deletes the rows of a table that match a condition, in several statements, so that other requests run in between.
+ * There may be millions of rows after a long time without maintenance.
  * @param condition SQL, with `$1` for the value
  */
 export async function deleteInSlices(

@@ -17,7 +17,7 @@ export const unusablePasswordHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat
 /** SQL that is true of a row of `developers` whose owner is not deleted. */
 export const isNotDeletedOwner = `developers.email_normalized NOT LIKE '${prefix}%'`;
 
-/** How many rows one statement deletes; as many may be deleted together with their owner. */
+/** Rows per statement. An owner with at most this many rows is deleted at once, by cascade. */
 export const rowsAtOnce = 500;
 
 /** The tables whose rows belong to an application, in the order of deletion. */
@@ -35,7 +35,7 @@ const logOfDeveloper = `DELETE FROM security_log WHERE id IN (
   SELECT id FROM security_log WHERE developer_id = $1 LIMIT ${rowsAtOnce})`;
 
 /**
- * Deletes the data of deleted owners, then the owners. What is left when it stops is deleted the next time.
+ * Deletes the data of deleted owners, then the owners. If it is stopped, the next call deletes the rest.
  * @param stop checked between statements
  * @returns how many owners were deleted
  */

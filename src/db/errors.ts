@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Prisma } from './client.ts';
 
-/** Where the pg adapter says which constraint was violated: the index by its name, or its columns. */
+/** The pg adapter's report of a violated constraint: the name of the index, or its columns. */
 const violation = z.object({
   driverAdapterError: z.object({
     cause: z.object({
@@ -10,7 +10,7 @@ const violation = z.object({
   }),
 });
 
-/** True when a row with the same value of this column was there already (P2002). */
+/** True if another row has the same value in this column (P2002). */
 export function isUniqueViolation(error: unknown, column: string): boolean {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return false;
   const parsed = violation.safeParse(error.meta);
@@ -19,21 +19,21 @@ export function isUniqueViolation(error: unknown, column: string): boolean {
   return index.includes(column) || fields.includes(column);
 }
 
-/** True when the row to change or delete was not there (P2025). */
+/** True if the row to change or delete does not exist (P2025). */
 export function isRecordNotFound(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2025';
 }
 
 /**
- * Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is away, that has no
- * room left on its disk or in its memory (53), whose disk fails (58030, and 58P02 for a file that already exists), that is
+ * Codes of the operating system, of PostgreSQL (class 57P, 08, 53) and of Prisma for a database that is unreachable, that
+ * has no disk space or memory left (53), whose disk fails (58030, and 58P02 for a file that already exists), that is
  * read-only, such as a demoted primary (25006), that cancelled a statement, for example by an operator's
  * statement_timeout (57014), or where other transactions hold the needed locks for too long (55P03, 25P03).
  */
 const unavailableCode =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|57P0[123]|57014|08...|53[0-3]00|58030|58P02|25006|55P03|25P03|40P01|40001|P1001|P1002|P1008|P1017|P2024|P2028|P2034)$/;
 
-/** What the adapter says of a failure: PostgreSQL's own code where it sent one, and the adapter's word for the kind. */
+/** The adapter's description of a failure: PostgreSQL's code, if it sent one, and the adapter's own kind of error. */
 const adapterCause = z.object({
   originalCode: z.string().optional(),
   originalMessage: z.string().optional(),
@@ -41,8 +41,8 @@ const adapterCause = z.object({
 });
 
 /**
- * Where Prisma keeps it. Of a query, in the error's `meta`: P2010 and its like say only that a raw query failed. The
- * COMMIT of a transaction is no query of ours, and its failure is the adapter's own error.
+ * For a query, Prisma puts the adapter's error into `meta`, because codes such as P2010 say only that a raw query failed.
+ * A failed COMMIT throws the adapter's error itself.
  */
 const inMeta = z.object({ meta: z.object({ driverAdapterError: z.object({ cause: adapterCause }) }) });
 const ofTransaction = z.object({ name: z.literal('DriverAdapterError'), cause: adapterCause });
@@ -78,7 +78,7 @@ const refusedFile = /could not .+: (Read-only file system|Permission denied|Oper
 export const isRefusedByDisk = (code: string, message: string): boolean =>
   /^(53[01]00|58030|58P02)$/.test(code) || (code === '42501' && refusedFile.test(message));
 
-/** True when the database cannot be reached or written to, or does not answer in time: trying again later may help. */
+/** True if the database is unreachable, not writable or too slow, so that a later attempt may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (codesOf(cause).some((code) => unavailableCode.test(code))) return true;
@@ -92,19 +92,19 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True when PostgreSQL ended a transaction so that another could go on: a deadlock or a serialization failure. All of
- * it is undone, and it can be tried again at once.
+ * True if PostgreSQL aborted the transaction because of a deadlock or a serialization failure. The transaction is rolled
+ * back and can be retried at once.
  */
 export function isTransactionVictim(error: unknown): boolean {
   return error instanceof Error && codesOf(error).some((code) => /^(40P01|40001|P2034)$/.test(code));
 }
 
-/** True when a statement took longer than it may (`statement_timeout`), or was cancelled. */
+/** True if a statement exceeded `statement_timeout` or was cancelled. */
 export function isStatementTimeout(error: unknown): boolean {
   return error instanceof Error && codesOf(error).includes('57014');
 }
 
-/** True when a statement gave up waiting for what another transaction holds (`lock_timeout`). */
+/** True if a statement exceeded `lock_timeout` while another transaction held a lock that it needs. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && codesOf(error).includes('55P03');
 }

@@ -2,10 +2,9 @@ import type pg from 'pg';
 import { takeTime } from './session-settings.ts';
 
 /**
- * One transaction on a connection of the pool, for work of the service itself: its statements may take as long as they
- * have to. After a failure the connection is closed, not reused, as nobody knows
- * what state it is in.
- * @param begin SQL that begins it, and may set what is its own, in one message
+ * Runs one transaction on a connection of the pool, by default without a statement timeout. After a failure the
+ * connection is closed and not reused, because its state is unknown.
+ * @param begin SQL that begins the transaction and may change its settings
  */
 export async function inTransaction<Result>(
   pool: pg.Pool,
@@ -28,7 +27,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** A statement of the service itself, which may take as long as it has to. */
+/** Runs one statement without a timeout, for work that no request waits for. */
 export const atLeisure = <Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   text: string,

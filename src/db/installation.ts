@@ -4,18 +4,18 @@ import { z } from 'zod';
 const row = z.object({ id: z.uuid() });
 
 /**
- * The id of this installation: random, created by the first instance that starts, and the same for every instance of one
- * database. It tells installations apart that share a Redis, and is not secret.
+ * The id of this installation: random, created by the first instance that starts, and shared by all instances on one
+ * database. It separates installations that share a Redis, and is not secret.
  */
 export async function readInstallationId(pool: Pool): Promise<string> {
   const found = await pool.query('SELECT id FROM installation');
   if (found.rows.length > 0) return row.parse(found.rows[0]).id;
-  // The update changes nothing: it has the statement answer the row of another instance that was first.
-  const made = await pool.query(
+  // If another instance was first, this update changes nothing but makes the statement return that instance's row.
+  const created = await pool.query(
     `INSERT INTO installation (id) VALUES (gen_random_uuid())
      ON CONFLICT (is_only) DO UPDATE SET id = installation.id RETURNING id`,
   );
-  return row.parse(made.rows[0]).id;
+  return row.parse(created.rows[0]).id;
 }
 
 const fingerprintRow = z.object({ fingerprint: z.instanceof(Uint8Array).nullable() });
@@ -31,7 +31,7 @@ export async function readSecretFingerprint(pool: Pool): Promise<Uint8Array | nu
  * @param replaces the fingerprints that it may replace; `any` if it is known to be the right one
  * @returns true if the installation has it now; false if it has another one
  */
-export async function noteSecretFingerprint(
+export async function recordSecretFingerprint(
   pool: Pool,
   fingerprint: Uint8Array,
   replaces: readonly Uint8Array[] | 'any',
@@ -48,8 +48,8 @@ export async function noteSecretFingerprint(
      RETURNING secret_fingerprint AS fingerprint`,
     [Buffer.from(fingerprint), replaces === 'any', replaceable],
   );
-  const { fingerprint: noted } = fingerprintRow.parse(rows[0]);
-  return noted !== null && Buffer.from(noted).equals(fingerprint);
+  const { fingerprint: recorded } = fingerprintRow.parse(rows[0]);
+  return recorded !== null && Buffer.from(recorded).equals(fingerprint);
 }
 
 /** True if the database has a column for the fingerprint: commands also read databases that are not migrated yet. */

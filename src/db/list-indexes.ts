@@ -1,8 +1,8 @@
 import type { WantedIndex } from './build-indexes.ts';
 
 /**
- * For lists that are asked for what is rare in them: the newest of one status are read in order, and so are those of
- * one tier. Metrics count those that expire in an hour by the last.
+ * Indexes for license lists that are filtered by a rare status or tier and sorted by newest first. Metrics use the last
+ * one to count the licenses that expire within an hour.
  */
 export const listIndexes: readonly WantedIndex[] = [
   {

@@ -6,14 +6,14 @@ interface MissingIndex {
   readonly partition: string;
   readonly parentIndex: string;
   readonly name: string;
-  /** What is indexed, as `CREATE INDEX … USING` is followed by it. */
+  /** What follows `CREATE INDEX … USING`. */
   readonly definition: string;
 }
 
 /**
- * Builds the indexes that a migration gave to the security log alone on the partitions that were there before it, one
- * by one and without holding up those who write to them. Call it at start, and do not wait for it. Several instances
- * may call it at once: one works. What a stopped process left half built is built anew.
+ * A migration creates an index of the security log only on the parent table (ON ONLY). This builds it on the existing
+ * partitions, one by one and concurrently, so that writes continue. Call it at start without waiting for it. Several
+ * instances can call it at the same time: one builds. An invalid index of an interrupted build is rebuilt.
  * @returns the names of the indexes that were built
  */
 export const buildLogIndexes = (pool: pg.Pool, stop?: AbortSignal): Promise<string[]> =>
@@ -31,7 +31,7 @@ export const buildLogIndexes = (pool: pg.Pool, stop?: AbortSignal): Promise<stri
     },
   });
 
-/** An index of the log that is not valid is one that some partition lacks. */
+/** An index of the parent table is invalid as long as a partition lacks it. */
 async function missing(client: pg.Pool | pg.ClientBase): Promise<MissingIndex[]> {
   const found = await client.query<MissingIndex>(
     `SELECT partition.relname AS partition, parent.relname AS "parentIndex",

@@ -1,5 +1,5 @@
 const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
-/** 1970-01-05, the first Monday of the Unix epoch: weeks run from Monday to Monday, UTC. */
+/** 1970-01-05, the first Monday after the Unix epoch. Weeks start on Monday, in UTC. */
 const firstMonday = 4 * 24 * 60 * 60 * 1000;
 
 /** A week of the security log. */
@@ -31,7 +31,7 @@ export function partitionOf(milliseconds: number, weeks = 0): LogPartition {
   return { name: `security_log_${day}`, from: lowestId(start), to: lowestId(end), start, end };
 }
 
-/** End of the week that a partition's name says, or never for a table that is not named as ours are. */
+/** The end of the week in a partition's name; infinity for other names. */
 export function endOf(name: string): number {
   const [, year, month, day] = /^security_log_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
   return year === undefined

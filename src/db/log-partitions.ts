@@ -10,43 +10,43 @@ import { forgetIndexed } from './log-search/forget.ts';
 import { asStartError, explained } from './refused-statement.ts';
 import { DatabaseStartError } from './start-error.ts';
 
-/** How far ahead partitions are made; the DEFAULT partition takes what comes later than that. */
+/** How far ahead partitions are created. Later entries go to the DEFAULT partition. */
 const weeksAhead = 4;
 
 /**
- * Makes the weekly partitions of the security log from last week to a few weeks ahead. Does nothing where they
- * exist. Call it at start and at least once a week. Several instances may call it at once.
- * @throws {DatabaseStartError} `log-detached` where this week's has been detached; its entries go to the DEFAULT one
+ * Creates the missing weekly partitions of the security log, from last week to a few weeks ahead. Call it at start and at
+ * least once a week. Several instances can call it at the same time.
+ * @throws {DatabaseStartError} `log-detached` if this week's partition is detached: its entries go to the DEFAULT one
  */
 export async function ensureLogPartitions(pool: pg.Pool, now: Date): Promise<void> {
-  await explained(makeMissing(pool, now, mostAttempts));
+  await explained(makeMissing(pool, now, maxAttempts));
   await refuseDetached(pool, now);
 }
 
-/** So often a start tries: some seconds, and maintenance tries again within minutes. */
+/** Attempts of a start: a few seconds. Maintenance tries again within minutes. */
 const startAttempts = 5;
 
 /**
- * The same at a start, which others who use the log for hours, as a backup does, hold up only where this week has no
- * partition.
+ * `ensureLogPartitions` for a start. If others use the log for a long time, such as a backup, the start fails only if this
+ * week's partition is missing.
  * @throws {DatabaseStartError} `log-in-use`, `log-detached`, or for a statement that PostgreSQL refuses
  */
 export async function startLogPartitions(pool: pg.Pool, now: Date, log: Logger): Promise<void> {
   try {
     await makeMissing(pool, now, startAttempts, () =>
-      log.warn("The coming weeks' log partitions wait for other users of the log, for some seconds at most"),
+      log.warn('Waiting a few seconds for other users of the security log before creating partitions'),
     );
   } catch (error) {
     if (!isLockTimeout(error)) throw asStartError(error);
     const [thisWeek] = await missing(pool, [partitionOf(now.getTime())]);
     if (thisWeek === undefined) {
-      log.warn("The coming weeks' log partitions are made later: others use the log, as a backup does");
+      log.warn('Postponed log partitions of the coming weeks: the log is in use, for example by a backup');
       return;
     }
     throw new DatabaseStartError(
       'log-in-use',
-      `The security log has no partition for this week (${thisWeek.name}), and none can be made while others use the ` +
-        'log, as a backup or a transaction that was left open does: start again when they have ended.',
+      `The security log has no partition for this week (${thisWeek.name}), and it cannot be created while the log is in ` +
+        'use, for example by a backup or a transaction that was left open: start again when they have ended.',
       { cause: error },
     );
   }
@@ -79,12 +79,12 @@ async function makeMissing(
   const make = async (client: pg.PoolClient): Promise<void> => {
     for (const partition of await toMake(client, wanted)) await create(client, partition);
   };
-  await patiently(pool, attempts, make, onWait);
+  await retryWhileInUse(pool, attempts, make, onWait);
 }
 
 /**
- * Drops the partitions whose every entry is older than `retentionDays`, and such entries of the DEFAULT partition, and
- * what searches have of them.
+ * Drops partitions whose entries are all older than `retentionDays`, and deletes such entries from the DEFAULT partition
+ * and from the search data.
  * @returns the names of the dropped partitions
  */
 export async function dropExpiredLogPartitions(
@@ -103,24 +103,24 @@ export async function dropExpiredLogPartitions(
 }
 
 /**
- * Drops a partition in a transaction of its own. It needs the whole log for a moment (DETACH CONCURRENTLY would not,
- * and is not to be had beside a DEFAULT partition), and whoever comes while it waits for that waits with it.
- * @returns false when it is gone already
+ * Drops a partition in its own transaction. It briefly locks the whole log exclusively, and while it waits for that lock,
+ * later statements on the log wait too. (DETACH CONCURRENTLY avoids this, but does not work with a DEFAULT partition.)
+ * @returns false if the partition no longer exists
  */
 const drop = (pool: pg.Pool, name: string): Promise<boolean> =>
-  patiently(pool, mostAttempts, async (client) => {
+  retryWhileInUse(pool, maxAttempts, async (client) => {
     if (!(await existing(client)).includes(name)) return false;
     await client.query(`DROP TABLE ${client.escapeIdentifier(name)}`);
     return true;
   });
 
-/** So long who wants the log alone waits for those who use it, and others behind; then they go first, and it tries again. */
-const aloneWithin = '200ms';
-const mostAttempts = 20;
+/** How long to wait for an exclusive lock, and so how long later statements wait. Then they run first, and it retries. */
+const lockTimeout = '200ms';
+const maxAttempts = 20;
 const pauseMilliseconds = 500;
 
-/** One transaction that wants the log, or its DEFAULT partition, alone; over again while others use it. */
-async function patiently<Result>(
+/** Runs a transaction that locks the log or its DEFAULT partition exclusively, and retries while others use it. */
+async function retryWhileInUse<Result>(
   pool: pg.Pool,
   attempts: number,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -129,7 +129,7 @@ async function patiently<Result>(
   for (let left = attempts - 1; ; left--) {
     try {
       return await exclusively(pool, async (client) => {
-        await client.query(`SET LOCAL lock_timeout = '${aloneWithin}'`);
+        await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
         return work(client);
       });
     } catch (error) {
@@ -153,12 +153,12 @@ async function missing(client: pg.Pool | pg.ClientBase, wanted: LogPartition[]):
   return wanted.filter((partition) => !names.has(partition.name));
 }
 
-/** Partitions that are missing and whose names no detached table has. */
+/** Missing partitions, without those whose names detached tables have. */
 async function toMake(client: pg.Pool | pg.ClientBase, wanted: LogPartition[]): Promise<LogPartition[]> {
-  const lacking = await missing(client, wanted);
-  if (lacking.length === 0) return lacking;
-  const taken = new Set((await detachedOf(client, lacking)).map(({ name }) => name));
-  return lacking.filter(({ name }) => !taken.has(name));
+  const absent = await missing(client, wanted);
+  if (absent.length === 0) return absent;
+  const taken = new Set((await detachedOf(client, absent)).map(({ name }) => name));
+  return absent.filter(({ name }) => !taken.has(name));
 }
 
 /** Partitions whose tables exist but are not attached to the log. */
@@ -177,9 +177,9 @@ export async function detachedOf(
 }
 
 /**
- * ATTACH takes a weaker lock on the log than PARTITION OF, so entries keep being written; but it takes the DEFAULT
- * partition for itself, which whoever reads the whole log reads. Entries of the week that
- * the DEFAULT partition already took are moved first: PostgreSQL refuses the partition otherwise.
+ * Creates a partition. ATTACH takes a weaker lock on the log than PARTITION OF, so entries are still written. But it locks
+ * the DEFAULT partition exclusively, which every read of the whole log uses. Entries of the week in the DEFAULT partition
+ * are moved first, or PostgreSQL would refuse the new one.
  */
 async function create(client: pg.ClientBase, { name, from, to }: LogPartition): Promise<void> {
   await client.query(`CREATE TABLE ${name} (LIKE security_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`);
@@ -192,7 +192,7 @@ async function create(client: pg.ClientBase, { name, from, to }: LogPartition): 
   );
 }
 
-/** One transaction under the advisory lock, so that instances take turns. Gives up rather than hold up every writer behind a long transaction. */
+/** Runs one transaction under the advisory lock, so that instances take turns. Its lock timeout protects other writers. */
 const exclusively = <Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,

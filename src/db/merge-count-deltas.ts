@@ -4,17 +4,17 @@ import { deleteInSlices } from './delete-in-slices.ts';
 import { atLeisure } from './in-transaction.ts';
 
 /**
- * Folds the changes of license counts into the counts, in one statement: whoever sums up both sees the same before and
- * after. Several instances may do so at once: one works. A count that comes to nothing is taken out.
- * @returns how many changes were folded
+ * Merges the recorded changes of license counts into the counts. One statement does it, so the sum of both is always
+ * correct for readers. Several instances can call it at the same time: one merges. Counts of zero are deleted.
+ * @returns how many changes were merged
  */
 export async function mergeLicenseCountDeltas(pool: pg.Pool): Promise<number> {
-  const { rows } = await atLeisure<{ folded: number }>(pool, fold);
-  return rows[0]?.folded ?? 0;
+  const { rows } = await atLeisure<{ merged: number }>(pool, merge);
+  return rows[0]?.merged ?? 0;
 }
 
-// A row cannot be updated and deleted in one statement: counts that come to zero go at the next turn.
-const fold = `
+// A statement cannot update and delete the same row, so the next call deletes the counts that became zero in this one.
+const merge = `
   WITH turn AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(${advisoryLocks.licenseCounts}) AS mine
   ), changed AS (
@@ -23,7 +23,7 @@ const fold = `
   ), summed AS (
     SELECT application_id, status, expiry_hour, sum(change) AS change, count(*) AS changes FROM changed
     GROUP BY 1, 2, 3
-  ), folded AS (
+  ), merged AS (
     INSERT INTO license_counts AS counted (application_id, status, expiry_hour, count)
     SELECT application_id, status, expiry_hour, change FROM summed
     WHERE change <> 0 AND EXISTS (SELECT FROM applications WHERE applications.id = summed.application_id)
@@ -35,9 +35,9 @@ const fold = `
       SELECT FROM summed WHERE summed.application_id = counted.application_id AND summed.status = counted.status
         AND summed.expiry_hour = counted.expiry_hour AND summed.change <> 0)
   )
-  SELECT coalesce(sum(changes), 0)::int AS folded FROM summed`;
+  SELECT coalesce(sum(changes), 0)::int AS merged FROM summed`;
 
-/** Takes out the minutes that no figure counts any more: the longest is of 24 hours. */
+/** Deletes validation counts that no metric includes any more: the longest period is 24 hours. */
 export async function dropOldValidationCounts(pool: pg.Pool, now: Date): Promise<void> {
   const twoDays = 2 * 24 * 60;
   const oldest = Math.floor(now.getTime() / 60_000) - twoDays;

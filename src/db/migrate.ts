@@ -21,16 +21,15 @@ import { DatabaseStartError } from './start-error.ts';
 
 export interface MigrateOptions {
   readonly log: Logger;
-  /** Heard before each migration: those that have been applied stay. */
+  /** Checked before each migration. Applied migrations stay applied. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Brings the database up to this version's migrations, each in a transaction of its own.
- * Any number of processes may do so at once: one works at a time, and each finds what is left to do. A migration that
- * needs exclusive use of a table waits until no other transaction, such as a backup, uses it, and delays later requests
- * only briefly.
- * @returns the migrations that it applied
+ * Applies the pending migrations, each in its own transaction. Any number of processes can call it at the same time: one
+ * migrates at a time, and each applies what is left. A migration that needs exclusive use of a table waits until no other
+ * transaction, such as a backup, uses it, and delays later requests only briefly.
+ * @returns the migrations that this call applied
  * @throws {DatabaseStartError} when the database is newer than the code, a migration changed or failed, or PostgreSQL
  *   refuses a statement
  */
@@ -50,7 +49,7 @@ export async function migrate(
   }
 }
 
-/** Such a database can still be backed up, so that its data can be moved. */
+/** Only a migration refuses such a database. A backup reads it, so that its data can be moved. */
 async function refuseOtherEncodings(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ encoding: string; database: string }>(
     `SELECT current_setting('server_encoding') AS encoding, current_database() AS database`,
@@ -65,51 +64,51 @@ async function refuseOtherEncodings(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** How often the lock is tried, in milliseconds, and some at random, so that those who start together take turns. */
-const tryEvery = 50;
-/** When it is said what is waited for, in milliseconds: soon, and now and then. */
-const saidAfter = 5_000;
-const saidEvery = 30_000;
+/** Interval of attempts to take the lock, in milliseconds. A random part is added, so that instances take turns. */
+const retryMilliseconds = 50;
+/** When to log what is being waited for, in milliseconds. */
+const firstWarningAfter = 5_000;
+const warningEvery = 30_000;
 
 /**
- * Does in one transaction what must not be done while the database is migrated, and keeps every service that starts on
- * it waiting meanwhile. Statements of the transaction take, and wait for locks, as long as they have to.
+ * Runs one transaction under the migration lock: no migration runs at the same time, and every service that starts waits
+ * for it. Its statements have no timeouts.
  */
-export async function whileNobodyMigrates<Result>(
+export async function withMigrationLock<Result>(
   pool: pg.Pool,
   { log, signal = new AbortController().signal }: MigrateOptions,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const start = performance.now();
-  for (let said = saidAfter; ; ) {
+  for (let nextWarning = firstWarningAfter; ; ) {
     signal.throwIfAborted();
-    const isDue = performance.now() - start >= said;
-    if (isDue) said += saidEvery;
+    const isDue = performance.now() - start >= nextWarning;
+    if (isDue) nextWarning += warningEvery;
     const outcome = await inTransaction(
       pool,
       async (client) => {
         if (await tryLock(client, advisoryLocks.migration)) return { result: await work(client) };
-        if (isDue) log.warn(whoMigrates(await holdersOf(client, [advisoryLocks.migration])));
+        if (isDue) log.warn(describeLockWait(await holdersOf(client, [advisoryLocks.migration])));
         return null;
       },
       beginPatiently,
     );
     if (outcome !== null) return outcome.result;
-    await pause(tryEvery * (1 + Math.random()), signal);
+    await pause(retryMilliseconds * (1 + Math.random()), signal);
   }
 }
 
-function whoMigrates(holders: readonly LockHolder[]): string {
-  const who = holders.map(describeHolder).join(', ') || 'somebody who has just let it go';
+function describeLockWait(holders: readonly LockHolder[]): string {
+  const who = holders.map(describeHolder).join(', ') || 'a backend that has just released it';
   return (
     `Waiting for the migration lock (advisory lock ${advisoryLocks.migration}), which is held by ${who}. A migration or ` +
-    'a restore may take minutes; a backend that is idle has forgotten the lock: end it with pg_terminate_backend.'
+    'a restore may take minutes. An idle backend will not release the lock: end it with pg_terminate_backend.'
   );
 }
 
-/** How long a migration waits for a table in use, and how long requests queue behind it. Then they go first. */
-const tableWithin = '2s';
-const tableEvery = 1_000;
+/** How long a migration waits for a table in use, and so how long requests queue behind it. Then they run first. */
+const tableLockTimeout = '2s';
+const tableRetryMilliseconds = 1_000;
 
 /**
  * Applies the next migration, and retries while others use what it changes: a backup may read every table for hours, and
@@ -122,28 +121,28 @@ async function applyPatiently(
 ): Promise<Migration | null> {
   const { log, signal = new AbortController().signal } = options;
   const start = performance.now();
-  for (let said = saidAfter; ; ) {
+  for (let nextWarning = firstWarningAfter; ; ) {
     try {
-      return await whileNobodyMigrates(pool, options, (client) => applyNext(client, migrations));
+      return await withMigrationLock(pool, options, (client) => applyNext(client, migrations));
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
     }
-    if (performance.now() - start >= said) {
-      said += saidEvery;
-      log.warn(whoUsesTables(await oldestTransactions(pool)));
+    if (performance.now() - start >= nextWarning) {
+      nextWarning += warningEvery;
+      log.warn(describeTableWait(await oldestTransactions(pool)));
     }
-    await pause(tableEvery, signal);
+    await pause(tableRetryMilliseconds, signal);
   }
 }
 
-const whoUsesTables = (holders: readonly Backend[]): string =>
+const describeTableWait = (holders: readonly Backend[]): string =>
   `Waiting for other transactions that use what the next migration changes: ${holders.map(describeHolder).join(', ') || 'none is visible now'}. ` +
-  'These are the oldest open transactions, such as that of a running backup; end a forgotten one with ' +
+  'These are the oldest open transactions, for example of a running backup. End a forgotten one with ' +
   'pg_terminate_backend.';
 
-/** @returns the migration that it applied; null where none is left */
+/** @returns the migration that it applied; null if none is left */
 async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Migration | null> {
-  await client.query(`SET LOCAL lock_timeout = '${tableWithin}'`);
+  await client.query(`SET LOCAL lock_timeout = '${tableLockTimeout}'`);
   const [next = null] = pendingMigrations(migrations, await readHistory(client));
   if (next !== null) await apply(client, next);
   return next;
@@ -166,7 +165,7 @@ async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration):
     const reason = error instanceof Error ? error.message : String(error);
     throw new DatabaseStartError(
       'failed-migration',
-      `The migration "${name}" failed and was undone: ${reason}. The database is as it was before it.`,
+      `The migration "${name}" failed and was rolled back: ${reason}. The database is unchanged.`,
       { cause: error },
     );
   }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Migration } from './migrations.ts';
 import { DatabaseStartError } from './start-error.ts';
 
-/** As `prisma migrate` creates it, so that either continues the other's work. */
+/** The table of `prisma migrate`, so that it and this service recognize each other's migrations. */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -15,20 +15,20 @@ const createHistory = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`;
 
-/** A row of `_prisma_migrations` that counts. */
+/** A row of `_prisma_migrations` that was not rolled back. */
 export interface Applied {
   readonly migration_name: string;
   readonly checksum: string;
   readonly finished_at: Date | null;
 }
 
-/** What the database says has been applied to it, in order; makes the table when there is none. */
+/** The migrations that the database lists, in order. Creates the table if it is missing. */
 export async function readHistory(client: pg.ClientBase): Promise<Applied[]> {
   if (!(await hasHistory(client))) await client.query(createHistory);
   return readRows(client);
 }
 
-/** The same of a database that is only looked at: nothing where nothing of Latchkey's is. */
+/** The migrations that the database lists, without changing it; none if there is no table. */
 export const readAppliedMigrations = async (client: pg.Pool | pg.ClientBase): Promise<Applied[]> =>
   (await hasHistory(client)) ? readRows(client) : [];
 
@@ -39,7 +39,7 @@ async function hasHistory(client: pg.Pool | pg.ClientBase): Promise<boolean> {
   return found.rows[0]?.exists === true;
 }
 
-/** By name, as migrations apply: by the time at which they did, a clock that was set back would change the order. */
+/** Sorted by name, the order in which migrations apply. A clock that was set back would change the order by time. */
 async function readRows(client: pg.Pool | pg.ClientBase): Promise<Applied[]> {
   const { rows } = await client.query<Applied>(
     `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
@@ -49,8 +49,8 @@ async function readRows(client: pg.Pool | pg.ClientBase): Promise<Applied[]> {
 }
 
 /**
- * What is left to apply, given the database's history.
- * @throws {DatabaseStartError} when the history is not a beginning of ours
+ * Returns the migrations that a database with this history still needs.
+ * @throws {DatabaseStartError} when the history has an unknown, unfinished or changed migration
  */
 export function pendingMigrations(
   migrations: readonly Migration[],
@@ -70,8 +70,8 @@ export function pendingMigrations(
     if (applied.finished_at === null) {
       throw new DatabaseStartError(
         'failed-migration',
-        `The migration "${name}" was started on this database and never finished. Look at its row in ` +
-          '_prisma_migrations, undo or complete what it did, then run ' +
+        `The migration "${name}" was started on this database and never finished. Check its row in ` +
+          '_prisma_migrations, undo or complete its changes, then run ' +
           `"prisma migrate resolve --rolled-back ${name}" (or --applied).`,
       );
     }

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 /** One `migration.sql`, as shipped. */
 export interface Migration {
-  /** Name of its folder, `<time>_<sentence>`: migrations run in the order of their names. */
+  /** The name of its folder, `<time>_<sentence>`. Migrations run in the order of their names. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the file, in hex, as Prisma records it. */
   readonly checksum: string;
 }
 
-/** `prisma/migrations` of this installation; the same from `src/db` and from `dist/db`. */
+/** `prisma/migrations` of this installation. The relative path is the same from `src/db` and `dist/db`. */
 export const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations/', import.meta.url));
 
-/** Reads every migration below `directory`, in the order in which they apply. */
+/** Reads every migration in `directory`, in the order in which they apply. */
 export async function readMigrations(directory: string = migrationsDirectory): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

@@ -1,20 +1,20 @@
 import type pg from 'pg';
 
 /**
- * SQL that is true of licenses that may be seen. An embedded database has one session, which a mint of thousands would
- * hold for seconds, so it takes them in slices (services/license/add-in-slices.ts): until the last one is in, those that
- * are there are hidden. What it looks up is a table of one row or none, once a statement.
+ * SQL that is true of visible licenses. An embedded database has one session, which a mint of thousands of licenses would
+ * block for seconds. So such a mint inserts slices (services/license/add-in-slices.ts), and its licenses are hidden until
+ * the last slice is in. The lookup is in a table with at most one row, once per statement.
  */
 export const isNotUnderWay =
   '(licenses.id BETWEEN (SELECT from_id FROM mint_under_way) AND (SELECT to_id FROM mint_under_way)) IS NOT TRUE';
 
-/** So many licenses are deleted in one statement. */
+/** Licenses per statement. */
 const rowsOfSlice = 500;
 
 /**
- * Deletes what is there of a mint that failed or was cut short, without ever having been seen. Embedded databases alone
- * have one. Call it where no mint is under way.
- * @returns how many licenses it had
+ * Deletes the hidden licenses of a mint that failed or was interrupted. Only embedded databases have one. Call it while no
+ * mint is under way.
+ * @returns how many licenses were deleted
  */
 export async function discardMintUnderWay(pool: pg.Pool): Promise<number> {
   for (let discarded = 0; ; ) {

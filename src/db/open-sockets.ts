@@ -1,20 +1,20 @@
 import { Socket } from 'node:net';
 
 /**
- * The database was found not to answer: its connections have been cut, and no new one is made until it does. What was
- * under way may have been carried out all the same.
+ * The database stopped answering: its connections were cut, and new ones are refused until it answers again. Statements
+ * that were running may have been executed.
  */
 export class DatabaseAwayError extends Error {
   override readonly name = 'DatabaseAwayError';
-  /** As the operating system's own word for a connection that this side has ended. */
+  /** The operating system's code for a connection that this side has ended. */
   readonly code = 'ECONNABORTED';
 }
 
-/** The sockets of a pool of connections: all of them can be cut at once, and new ones refused. */
+/** The sockets of a connection pool. All of them can be cut at once, and new ones refused. */
 export interface OpenSockets {
-  /** Makes one; for the option `stream` of pg. */
+  /** Creates a socket, for the option `stream` of pg. */
   open(): Socket;
-  /** Cuts all that are open, and each new one, until `admit`. */
+  /** Cuts all open sockets, and each new one until `admit`. */
   refuse(reason: string): void;
   admit(): void;
 }
@@ -28,7 +28,7 @@ export function createOpenSockets(): OpenSockets {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
       const reason = refusal;
-      // Whoever asks for a socket listens to it, and connects it, in the same turn.
+      // pg adds its listeners to the socket in the same turn of the event loop.
       if (reason !== null) process.nextTick(() => socket.destroy(new DatabaseAwayError(reason)));
       return socket;
     },

@@ -4,9 +4,9 @@ import { noLimits, prepareSession, type TimeLimits } from './session-settings.ts
 import { valueTypes } from './timestamp.ts';
 
 /**
- * The one connection pool that Prisma and our own SQL share. Each session gets the settings that they need, whatever the
- * server, the database or the role has (session-settings.ts).
- * @param limits time limits; null for an embedded database
+ * Creates the connection pool that Prisma and hand-written SQL share. Each session gets the settings that they need,
+ * whatever the server, the database or the role has set (session-settings.ts).
+ * @param limits timeouts; null for an embedded database
  */
 export function createPool(
   config: pg.PoolConfig,
@@ -20,9 +20,9 @@ export function createPool(
     ...config,
     onConnect: (client) => prepareSession(client, limits),
   });
-  // Without a listener, a server that restarts would end this process.
+  // Without this listener, a restart of the server would end this process.
   pool.on('error', (error) => log.warn({ err: error }, 'Lost an idle database connection'));
-  // Nor does the pool listen while a connection is taken: lost between two statements, it would do the same.
+  // The pool does not listen to connections in use: one lost between two statements would end this process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

@@ -7,15 +7,15 @@ import { DatabaseStartError, explainRefusal } from './start-error.ts';
 const advice: ReadonlyMap<string, string> = new Map([
   [
     '42501',
-    `The user of DATABASE_URL must own Latchkey's tables, and creates new ones each week: let the database's owner run ` +
+    `The user of DATABASE_URL must own Latchkey's tables, and creates new ones each week: as the database's owner, run ` +
       `GRANT USAGE, CREATE ON SCHEMA ${schema} TO that user; if another user owns the tables, change their owner`,
   ],
   [
     '25006',
-    'The database is read-only (default_transaction_read_only is on, or it is a standby), and the service has to write ' +
-      'before it can start: start it when the database accepts writes again',
+    'The database is read-only (default_transaction_read_only is on, or the server is a standby), and the service must ' +
+      'write to it during the start: start the service when the database accepts writes again',
   ],
-  ['57014', 'A time limit (statement_timeout) or an operator cancelled it: raise the limit, or start again'],
+  ['57014', 'A timeout (statement_timeout) or an operator cancelled it: raise the timeout, or start again'],
   [
     '55P03',
     'Other transactions hold the locks that it needs (lock_timeout): start again when they have ended',

@@ -4,11 +4,11 @@ import { buildIndexes, type WantedIndex } from './build-indexes.ts';
 import { atLeisure } from './in-transaction.ts';
 import { schema } from './session-settings.ts';
 
-/** The text that searches of a table look in, as SQL: a text that one of the columns holds, it holds too. */
+/** The text that searches of a table match against, as SQL: it contains the text of each column. */
 export const searchedText = {
   licenses: joined(['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip']),
   end_users: joined(['end_users.username', 'end_users.email', 'end_users.last_ip', 'end_users.last_hwid']),
-  /** What the entries of a log hold, a row a text (log-search). */
+  /** The distinct texts in the entries of a log (log-search). */
   log_search_values: 'log_search_values.value',
 } as const;
 
@@ -19,21 +19,21 @@ function joined(columns: readonly string[]): string {
 const searchIndexName = (table: string): string => `${table}_search_idx`;
 
 /**
- * With the application beside the text's trigrams: an index is of a whole table, and what is rare among the licenses of
- * one vendor may be in each of another's.
- * @param extensions the schema of pg_trgm, which the administrator of a server chooses
+ * The indexes include the application next to the trigrams: an index covers the whole table, and a text that is rare in
+ * one application may be in every row of another.
+ * @param extensions the schema of pg_trgm, which the server's administrator chooses
  */
 const searchIndexes = (extensions: string): readonly WantedIndex[] =>
   Object.entries(searchedText).map(([table, text]) => ({
     name: searchIndexName(table),
     table,
-    // New entries wait in a list of up to so many kilobytes, so that minting ten thousand keys does not have to merge it.
+    // The size of the pending list, in kilobytes: a mint of ten thousand keys fits without a merge into the index.
     definition: `gin (application_id, (${text}) ${extensions}.gin_trgm_ops) WITH (gin_pending_list_limit = 8192)`,
   }));
 
 /**
- * Builds the indexes that searches use, where they are missing. Without them, or where they cannot be made, searches
- * find the same and read more. Call it at start, and do not wait for it.
+ * Builds missing search indexes. Without them, searches return the same results but read more rows. Call it at start
+ * without waiting for it.
  * @returns the names of the indexes that were built
  */
 export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: AbortSignal): Promise<string[]> {
@@ -43,8 +43,8 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
     } catch (error) {
       log.warn(
         { err: error },
-        `The database has no extension ${extension}, so searches of long lists read all of them. Install PostgreSQL's ` +
-          `contrib modules and let the database's owner run CREATE EXTENSION ${extension}, then start again.`,
+        `The database has no extension ${extension}, so searches read whole lists. Install PostgreSQL's contrib modules, ` +
+          `run CREATE EXTENSION ${extension} as the database's owner, then start again.`,
       );
       return [];
     }
@@ -52,7 +52,7 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
   return buildIndexes(pool, searchIndexes(await schemaOf(pool, 'pg_trgm')), stop);
 }
 
-/** Sorts in what waits, which each search would look through. Call it every minute or so. */
+/** Merges pending entries into the indexes, because each search scans them. Call it about once a minute. */
 export async function tidySearchIndexes(pool: pg.Pool): Promise<void> {
   await atLeisure(
     pool,
@@ -68,7 +68,7 @@ async function ensureExtension(pool: pg.Pool, name: string): Promise<void> {
   try {
     await pool.query(`CREATE EXTENSION IF NOT EXISTS ${name}`);
   } catch (error) {
-    // Two that make it at once: the slower one is told that it is there.
+    // If two instances create it at the same time, one of them gets an error.
     const again = await pool.query('SELECT FROM pg_extension WHERE extname = $1', [name]);
     if (again.rows.length === 0) throw error;
   }

@@ -13,21 +13,21 @@ import {
 } from './session-settings.ts';
 import { DatabaseStartError } from './start-error.ts';
 
-/** Oldest PostgreSQL that the migrations are written for. */
-export const oldestMajorVersion = 15;
+/** The oldest PostgreSQL version that the migrations support. */
+export const minMajorVersion = 15;
 
-/** How long a request waits for a connection of the pool. */
+/** How long a request waits for a connection of the pool, in milliseconds. */
 const connectionTimeoutMillis = 2_500;
 
-/** What a watch found out about a server. */
+/** The state of a server, as its watch sees it. */
 export type ServerState = 'writable' | 'read-only' | 'unavailable';
 
-/** A pool of connections to a PostgreSQL server. It fails at once while the server is unavailable. */
+/** A connection pool of a PostgreSQL server. Its queries fail at once while the server is unavailable. */
 export interface ServerConnections {
   readonly pool: pg.Pool;
   /** False from `noteState('unavailable')` on, until another state is noted. */
   isAvailable(): boolean;
-  /** True if the server, when it last answered the watch, accepted no writes. */
+  /** Whether the server was read-only when it last answered the watch. */
   isReadOnly(): boolean;
   /** Cuts all connections and refuses new ones while the server is unavailable. */
   noteState(state: ServerState): void;
@@ -35,9 +35,9 @@ export interface ServerConnections {
 }
 
 /**
- * Connects to a PostgreSQL server, after one connection has been made and the server found new enough.
- * @param max connections of the pool
- * @throws {DatabaseStartError} saying which server cannot be used and why, never with the password
+ * Connects to a PostgreSQL server and checks its version and settings.
+ * @param max the size of the pool
+ * @throws {DatabaseStartError} naming the server, without the password, and the reason
  */
 export async function connectServer(url: string, log: Logger, max = 10): Promise<ServerConnections> {
   const sockets = createOpenSockets();
@@ -47,7 +47,7 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
     const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
     checkServerVersion(Number(version.rows[0]?.server_version_num));
     await refuseOtherSettings(pool, url);
-    await sayIfShared(pool, log);
+    await logIfShared(pool, log);
   } catch (error) {
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
@@ -79,18 +79,18 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
   };
 }
 
-async function sayIfShared(pool: pg.Pool, log: Logger): Promise<void> {
+async function logIfShared(pool: pg.Pool, log: Logger): Promise<void> {
   const client = await pool.connect();
   const isShared = await isSessionShared(client).finally(() => client.release());
   if (!isShared) return;
   log.info(
-    'PostgreSQL is reached through a pool of connections, as PgBouncer: limits of time are those of the role, and ' +
-      '"latchkey doctor" says which it lacks',
+    'The connection to PostgreSQL goes through a pooler such as PgBouncer: the timeouts of the role apply, and "latchkey ' +
+      'doctor" lists those that are missing',
   );
 }
 
 /**
- * Checks that our sessions have the required settings. They may not, behind a connection pooler, or if a superuser has
+ * Checks that sessions have the required settings. They may differ behind a connection pooler, or if a superuser has
  * changed a setting that only a superuser can change.
  */
 async function refuseOtherSettings(pool: pg.Pool, url: string): Promise<void> {
@@ -102,7 +102,7 @@ async function refuseOtherSettings(pool: pg.Pool, url: string): Promise<void> {
   throw new DatabaseStartError(
     'settings',
     `${capitalized(serverOf(url))} has settings that the service cannot work with and cannot change in its own sessions: ${found}. ` +
-      `Let an administrator run there: ${statements.join('; ')}; then reopen every connection to the database, for example ` +
+      `As an administrator, run there: ${statements.join('; ')}; then reopen every connection to the database, for example ` +
       "with PgBouncer's RECONNECT. See docs/postgresql.md.",
   );
 }
@@ -122,26 +122,26 @@ async function refuseWithoutSchema(pool: pg.Pool, url: string): Promise<void> {
   throw new DatabaseStartError(
     'schema',
     isThere
-      ? `The user ${user} may not use the schema ${schema} of ${place}, where Latchkey's tables are: let its owner run ` +
+      ? `The user ${user} may not use the schema ${schema} of ${place}, where Latchkey's tables are: as its owner, run ` +
           `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${user}.`
-      : `There is no schema ${schema} in ${place}, and Latchkey's tables must be in it, whatever search_path is: let the ` +
-          `database's owner run CREATE SCHEMA ${schema} AUTHORIZATION ${user}.`,
+      : `There is no schema ${schema} in ${place}, and Latchkey's tables must be in it, whatever search_path is: as the ` +
+          `database's owner, run CREATE SCHEMA ${schema} AUTHORIZATION ${user}.`,
   );
 }
 
 /** @param versionNumber `server_version_num`, such as 150004 */
 export function checkServerVersion(versionNumber: number): void {
   const major = Math.floor(versionNumber / 10_000);
-  if (major >= oldestMajorVersion) return;
+  if (major >= minMajorVersion) return;
   throw new DatabaseStartError(
     'too-old',
-    `The server that DATABASE_URL names runs PostgreSQL ${major}; ${oldestMajorVersion} or newer is needed.`,
+    `The server in DATABASE_URL runs PostgreSQL ${major}; ${minMajorVersion} or newer is required.`,
   );
 }
 
 const tlsAdvice = {
   trust: 'in DATABASE_URL (?sslmode=verify-full&sslrootcert=/path/to/ca.pem), or in NODE_EXTRA_CA_CERTS',
-  clientCertificate: 'name one in DATABASE_URL (sslcert, sslkey)',
+  clientCertificate: 'set one in DATABASE_URL (sslcert, sslkey)',
 };
 
 function explain(error: unknown, url: string): DatabaseStartError {
@@ -161,21 +161,21 @@ function explain(error: unknown, url: string): DatabaseStartError {
     return new DatabaseStartError('refused', message, { cause: error });
   }
   const tls = /server does not support SSL/.test(reason)
-    ? 'does not speak TLS: turn ssl on there, or leave sslmode out of DATABASE_URL where the way to it is private'
+    ? 'does not support TLS: enable ssl there, or remove sslmode from DATABASE_URL if the network is private'
     : describeTlsFailure(error, tlsAdvice);
   if (tls !== null) {
     const message = `${capitalized(server)} ${tls}.`;
     return new DatabaseStartError('tls', message, { cause: error });
   }
-  // SQLSTATE: the server answered, and refused.
+  // A SQLSTATE: the server is reachable and refused the connection.
   if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
     return new DatabaseStartError('refused', `Cannot use ${server}: ${reason}.`, { cause: error });
   }
-  const message = `Cannot reach ${server}: ${reason || 'no answer'}. Check that it runs and that DATABASE_URL is right.`;
+  const message = `Cannot reach ${server}: ${reason || 'no answer'}. Check that it is running and that DATABASE_URL is correct.`;
   return new DatabaseStartError('unreachable', message, { cause: error });
 }
 
-/** For messages to people, in the middle of a sentence. */
+/** The server's name for messages, in the middle of a sentence. */
 function serverOf(url: string): string {
   const { host, port } = new pg.Client({ connectionString: url });
   return `the PostgreSQL server at ${host}:${port}`;
@@ -183,7 +183,7 @@ function serverOf(url: string): string {
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The driver reads the files that the address names each time that it connects. */
+/** The driver reads the certificate files in the URL at each connection. */
 function unreadableFile(url: string): DatabaseStartError | null {
   const { searchParams } = new URL(url);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
@@ -193,7 +193,7 @@ function unreadableFile(url: string): DatabaseStartError | null {
       accessSync(path, constants.R_OK);
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-      const message = `The file ${path}, which DATABASE_URL names as ${name}, cannot be read (${code}).`;
+      const message = `The file ${path}, the ${name} in DATABASE_URL, is not readable (${code}).`;
       return new DatabaseStartError('tls', message, { cause });
     }
   }

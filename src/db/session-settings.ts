@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** The schema of the tables, whatever the role's search_path is: Prisma names it in each statement, our SQL does not. */
+/** The schema of the tables, whatever the role's search_path is. Prisma's SQL names it, hand-written SQL does not. */
 export const schema = 'public';
 
 interface PinnedSetting {
@@ -17,11 +17,11 @@ const pin = (name: string, value: string, isKeptByPools = false): PinnedSetting 
 });
 
 /**
- * The settings that our SQL, Prisma's SQL, and the parsers of the results assume. A role, a database and a server may have
- * other values. docs/postgresql.md lists them, and the settings that are left unchanged.
+ * The settings that hand-written SQL, Prisma's SQL, and the parsers of results assume. A role, a database or a server may
+ * have other values. docs/postgresql.md lists them, and the settings that are left unchanged.
  */
 export const pinnedSettings: readonly PinnedSetting[] = [
-  // How timestamps are written. The Prisma adapter takes their offset off.
+  // The format of timestamps. The Prisma adapter removes the offset, so it must be zero.
   pin('DateStyle', 'ISO, MDY', true),
   pin('TimeZone', 'UTC', true),
   pin('standard_conforming_strings', 'on', true),

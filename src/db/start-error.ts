@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { isRefusedByDisk } from './errors.ts';
 
-/** Why the database could not be opened: a stable word for tests and for the exit message. */
+/** Why the database could not be opened: a stable name for programs. */
 export type DatabaseStartProblem =
   | 'unreachable'
   | 'authentication'
@@ -34,7 +34,7 @@ export class DatabaseStartError extends Error {
 }
 
 /**
- * Tells an operator what to do when the disk rejected a write that a start needs, such as a migration.
+ * Explains to the operator that the disk rejected a write that a start needs, such as a migration.
  * @returns any other error unchanged
  */
 export function explainRefusal(error: unknown): unknown {
@@ -42,7 +42,7 @@ export function explainRefusal(error: unknown): unknown {
   return new DatabaseStartError(
     'not-writable',
     `The disk of the database rejected a write that a start needs: ${error.message}. Free some space there, delete files ` +
-      'if it has no free inodes (df -i), or remount it as writable, and start again. Nothing is half done.',
+      'if it has no free inodes (df -i), or remount it as writable, and start again. No data is inconsistent.',
     { cause: error },
   );
 }

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { createLabelledCounter, type LabelledCounter } from '../telemetry/labelled-counter.ts';
 
-/** Classes of SQLSTATE (PostgreSQL, appendix A) that an operator may meet, in words. */
+/** Names of SQLSTATE classes (PostgreSQL, appendix A) that may occur. */
 const classes: ReadonlyMap<string, string> = new Map([
   ['08', 'connection'],
   ['22', 'data'],
@@ -25,24 +25,24 @@ const classes: ReadonlyMap<string, string> = new Map([
  */
 export function countStatementErrors(pool: pg.Pool): LabelledCounter {
   const errors = createLabelledCounter([...classes.values()]);
-  hearStatementErrors(pool, (error) => {
+  onStatementError(pool, (error) => {
     errors.add(classes.get(error.code?.slice(0, 2) ?? '') ?? 'other');
   });
   return errors;
 }
 
 /**
- * Listens for the errors of PostgreSQL for all statements. It listens on the connections themselves, so a statement that
- * succeeds costs nothing.
+ * Calls `listener` for every error of PostgreSQL in any statement. It listens on the connections themselves, so successful
+ * statements have no overhead.
  */
-export function hearStatementErrors(pool: pg.Pool, hear: (error: pg.DatabaseError) => void): void {
-  const heard = new WeakSet<object>();
+export function onStatementError(pool: pg.Pool, listener: (error: pg.DatabaseError) => void): void {
+  const observed = new WeakSet<object>();
   pool.on('acquire', (client) => {
-    if (heard.has(client)) return;
-    heard.add(client);
+    if (observed.has(client)) return;
+    observed.add(client);
     if (!('connection' in client) || !(client.connection instanceof EventEmitter)) return;
     client.connection.on('errorMessage', (error: unknown) => {
-      if (error instanceof pg.DatabaseError) hear(error);
+      if (error instanceof pg.DatabaseError) listener(error);
     });
   });
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { schema } from './session-settings.ts';
 
 /** Tables of Latchkey. Other software is unlikely to have all of them. */
-const telling = ['_prisma_migrations', 'licenses', 'security_log'];
+const characteristicTables = ['_prisma_migrations', 'licenses', 'security_log'];
 
 /**
  * Other schemas with Latchkey's tables, quoted for SQL. Their contents are not used. The lookup uses the table names, which
@@ -13,7 +13,7 @@ export async function strayInstallations(client: pg.Pool | pg.ClientBase): Promi
     `SELECT quote_ident(nspname) AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
      WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'p') AND nspname <> $2
      GROUP BY nspname HAVING count(*) = $3 ORDER BY nspname`,
-    [telling, schema, telling.length],
+    [characteristicTables, schema, characteristicTables.length],
   );
   return rows.map(({ name }) => name);
 }

@@ -7,20 +7,20 @@ const parseOthers = pg.types.getTypeParser(TIMESTAMPTZ);
 const toSeconds = 19;
 
 /**
- * The instant of a timestamp with time zone, as PostgreSQL writes it when the session is in UTC, as all of ours are.
- * Lists hold hundreds of them, and the driver's own parser, which reads every ISO notation, takes five times as long.
- * @throws {RangeError} for other texts: null would be read as "never"
+ * Parses a timestamp with time zone in PostgreSQL's format. All sessions use UTC. Lists have hundreds of timestamps, and
+ * the driver's parser, which supports every ISO format, takes five times as long.
+ * @throws {RangeError} for other texts, because null would mean "never"
  */
 export const parseTimestamp = (text: string): Date => parseUsual(text, '+00') ?? parseAny(text);
 
 /**
- * The same for the notation of PostgreSQL's JSON functions, `2026-11-20T09:41:07.123+00:00`.
+ * Parses a timestamp in the format of PostgreSQL's JSON functions, `2026-11-20T09:41:07.123+00:00`.
  * @throws {RangeError} for other texts
  */
 export const parseJsonTimestamp = (text: string): Date =>
   parseUsual(text, '+00:00') ?? parseAny(text.replace('T', ' ').replace('+00:00', '+00'));
 
-/** The driver's parser returns null for texts that it cannot read, and numbers for infinity. */
+/** The driver's parser returns null for invalid texts, and numbers for infinity. */
 function parseAny(text: string): Date {
   const instant = parseOthers(text);
   if (instant === null || Number.isNaN(Number(instant))) throw notATimestamp(text);
@@ -29,10 +29,10 @@ function parseAny(text: string): Date {
 
 const notATimestamp = (text: string): RangeError => new RangeError(`Not a timestamp: ${text.slice(0, 60)}`);
 
-/** Null for what is not UTC, of microseconds, of a year that has not four digits, BC, or before the year 100. */
+/** Null if the timestamp is not in UTC, has microseconds, is BC or before the year 100, or has not a four-digit year. */
 function parseUsual(text: string, offset: string): Date | null {
   const fraction = text.length - offset.length - toSeconds;
-  // `Date.UTC` takes the years 0 to 99 for those of the 20th century.
+  // `Date.UTC` reads years 0 to 99 as 1900 to 1999.
   if (fraction < 0 || fraction > 4 || !text.endsWith(offset) || text[4] !== '-' || text.startsWith('00'))
     return null;
   const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
@@ -47,12 +47,12 @@ function parseUsual(text: string, offset: string): Date | null {
       milliseconds(text, fraction),
     ),
   );
-  // Not so for digits that are none, and for a day that no month has.
+  // Invalid digits and days out of the month's range change the month or the day.
   if (instant.getUTCMonth() !== month || instant.getUTCDate() !== day) throw notATimestamp(text);
   return instant;
 }
 
-/** Zeros at the end of a fraction are not written. */
+/** PostgreSQL omits trailing zeros of a fraction. */
 function milliseconds(text: string, fraction: number): number {
   switch (fraction) {
     case 4:
@@ -70,7 +70,7 @@ const zero = '0'.charCodeAt(0);
 const digit = (text: string, index: number): number => text.charCodeAt(index) - zero;
 const twoDigits = (text: string, index: number): number => digit(text, index) * 10 + digit(text, index + 1);
 
-/** How the driver's values become ours. */
+/** The driver's parsers, with a faster one for timestamps. */
 export const valueTypes: pg.CustomTypesConfig = {
   getTypeParser: (id, format) =>
     id === TIMESTAMPTZ && format !== 'binary' ? parseTimestamp : pg.types.getTypeParser(id, format),

@@ -1,8 +1,8 @@
 import type { Database } from './database.ts';
 
 /**
- * Renews the planner's statistics of what has changed in an embedded database, by the rule of autovacuum, which it does
- * not have: without them a list that has grown is read by the wrong index.
+ * Updates the planner's statistics of changed tables in an embedded database, by the rule of autovacuum, which it lacks.
+ * With outdated statistics, the planner reads a list that has grown with the wrong index.
  */
 export async function analyzeEmbedded({ kind, pool }: Pick<Database, 'kind' | 'pool'>): Promise<void> {
   if (kind === 'server') return;
@@ -14,8 +14,8 @@ export async function analyzeEmbedded({ kind, pool }: Pick<Database, 'kind' | 'p
 }
 
 /**
- * Reclaims dead rows and renews the planner's statistics of an embedded database, which has no autovacuum: the engine
- * runs in PostgreSQL's single-user mode. A server does this by itself, and is left alone.
+ * Reclaims dead rows and updates the planner's statistics of an embedded database. It has no autovacuum, because the
+ * engine runs in PostgreSQL's single-user mode. A server has its own autovacuum.
  */
 export async function vacuumEmbedded({ kind, pool }: Pick<Database, 'kind' | 'pool'>): Promise<void> {
   switch (kind) {
@@ -26,7 +26,7 @@ export async function vacuumEmbedded({ kind, pool }: Pick<Database, 'kind' | 'po
       const { rows } = await pool.query<{ name: string }>(
         `SELECT format('%I', relname) AS name FROM pg_stat_user_tables ORDER BY relname`,
       );
-      // A table at a time: there is one connection, and requests go between.
+      // One statement per table: there is one connection, and requests run in between.
       for (const { name } of rows) await pool.query(`VACUUM (ANALYZE) ${name}`);
     }
   }

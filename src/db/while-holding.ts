@@ -4,15 +4,15 @@ import { tryLock } from './advisory-locks.ts';
 import { inTransaction } from './in-transaction.ts';
 import { holdOn } from './session-settings.ts';
 
-/** How often the lock's connection is used, in milliseconds, before the server gives up on it (`holdOn`). */
-const beatEvery = 5_000;
+/** Interval of queries on the lock's connection, in milliseconds: less than its idle timeout (`holdOn`). */
+const keepAliveMilliseconds = 5_000;
 const begin = `BEGIN; ${holdOn}`;
 
 /**
- * Works, on other connections, while a transaction that does nothing else holds an advisory lock. It has no snapshot
- * between its statements, so that not even the building of an index waits for it.
- * @param work told when the lock is lost, as with its connection
- * @returns false when another holds the lock
+ * Runs work on other connections while an otherwise idle transaction holds an advisory lock. That transaction has no
+ * snapshot between its statements, so not even a concurrent index build waits for it.
+ * @param work gets a signal that is aborted when the lock is lost, for example with its connection
+ * @returns false if another session holds the lock
  */
 export const whileHolding = (
   pool: pg.Pool,
@@ -36,10 +36,10 @@ export const whileHolding = (
     begin,
   );
 
-/** A server, and a pool of connections before it, end a transaction that stays idle for long. */
+/** A server or a pooler ends a transaction that is idle for too long. */
 async function keepUsing(holder: pg.ClientBase, done: AbortSignal): Promise<void> {
   for (;;) {
-    await pause(beatEvery, done);
+    await pause(keepAliveMilliseconds, done);
     if (done.aborted) return;
     await holder.query('SELECT');
   }

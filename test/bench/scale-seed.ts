@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { hashPassword } from '../../src/crypto/password.ts';
-import { fewestEntries } from '../../src/db/log-search/backlog.ts';
+import { minEntries } from '../../src/db/log-search/backlog.ts';
 
 export interface ScaleSeedOptions {
   readonly databaseUrl: string;
@@ -119,7 +119,7 @@ export async function createScaleSeeder({
       });
     },
     settle: async () => {
-      for (let left = await waiting(); left >= fewestEntries; left = await waiting()) {
+      for (let left = await waiting(); left >= minEntries; left = await waiting()) {
         say(`  to gather for searches: ${left.toLocaleString('en-US')}`);
         await sleep(5_000, undefined, { signal });
       }

@@ -10,7 +10,7 @@ import { serverUrl, silent } from '../setup/database.ts';
 import { freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
 import { runCommand } from './run-command.ts';
 
-// Backups that run while the tables themselves change, which no snapshot protects from.
+// Backups during schema changes: a snapshot does not protect from those.
 
 const long = 120_000;
 const count = 300;
@@ -53,10 +53,10 @@ const untilWaiting = (url: string) =>
 
 describe.skipIf(serverUrl === null)('a backup of a server', () => {
   test(
-    'that runs during a migration which rewrites a table has all its rows, and can be restored',
+    'made during a migration that rewrites a table has all rows and can be restored',
     async () => {
       const { url, other } = await seeded();
-      // To an earlier snapshot, a rewritten table is empty.
+      // In a snapshot taken before the rewrite, the table is empty.
       await other.query(
         'BEGIN; ALTER TABLE licenses ALTER COLUMN key_prefix TYPE CHARACTER VARYING(99) USING key_prefix || $$$$',
       );
@@ -74,7 +74,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
   );
 
   test(
-    'that runs while a partition is dropped has the remaining rows, and can be restored',
+    'made while a partition is dropped has the remaining rows and can be restored',
     async () => {
       const { url, other } = await seeded();
       const pool = createPool({ connectionString: url }, silent);

@@ -17,8 +17,8 @@ import {
   untilRestoring,
 } from './places.ts';
 
-/** The built command line as a process: what is left where it is killed, and where the disk is full. */
-describe.skipIf(serverUrl === null)('a process that', () => {
+/** The built command line as a process: what remains after a kill or on a full disk. */
+describe.skipIf(serverUrl === null)('a command', () => {
   let source: string;
   let file: string;
   let directory: string;
@@ -36,7 +36,7 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     await succeed(['backup', file], { DATABASE_URL: source });
   });
 
-  test('has no room left for a backup says so, and leaves nothing', async () => {
+  test('that runs out of disk space during a backup says so and leaves no file', async () => {
     const target = join(await freshDirectory(), 'b.backup');
     const run = await startCommand(['backup', target], { DATABASE_URL: source }, { limit: 128 }).ended;
     expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -44,9 +44,9 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     expect(await readdir(join(target, '..'))).toEqual([]);
   });
 
-  test('has no room left for the last of a backup on standard output says so', async () => {
+  test('that runs out of disk space at the end of a backup on standard output says so', async () => {
     const output = join(await freshDirectory(), 'c.backup');
-    // All chunks but the last fit, and of that one all but less than two blocks.
+    // All chunks but the last fit, and the last lacks less than two blocks.
     const limit = Math.floor(((await stat(file)).size - 64) / 512);
     const run = await startCommand(['backup', '-'], { DATABASE_URL: source }, { limit, output }).ended;
     expect(run.stderr).toMatch(/EFBIG.*larger than this process may write/s);
@@ -54,7 +54,7 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     expect(run.code).toBe(1);
   });
 
-  test('has room for a backup on standard output writes all of it', async () => {
+  test('writes a complete backup to standard output', async () => {
     const output = join(await freshDirectory(), 'd.backup');
     const run = await startCommand(['backup', '-'], { DATABASE_URL: source }, { output }).ended;
     expect(run, run.stderr).toMatchObject({ code: 0 });
@@ -63,36 +63,39 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     );
   });
 
-  // Root may read everything: who runs the tests as root has this done by another, where that one can run Node.js.
+  // Root can read everything, so tests run by root use another user for this, if that user can run Node.js.
   const user = process.getuid?.() === 0 ? 65_534 : undefined;
   const canRun = spawnSync(process.execPath, ['--version'], { uid: user }).status === 0;
 
-  test.runIf(canRun)('may write to a directory and not read it writes a backup, and warns', async () => {
-    const directory = await freshDirectory();
-    const target = join(directory, 'e.backup');
-    if (user !== undefined) await chown(directory, user, -1);
-    await chmod(directory, 0o300);
-    const run = await startCommand(['backup', target], { DATABASE_URL: source }, { user }).ended;
-    await chmod(directory, 0o700);
-    expect(run.stderr).toMatch(/e\.backup is whole, but .* its directory cannot be synced \(EACCES/);
-    expect(run.stdout).toMatch(/Backed up/);
-    expect(run.code).toBe(0);
-    expect(await readdir(directory)).toEqual(['e.backup']);
-  });
+  test.runIf(canRun)(
+    'writes a backup to a directory that is writable but not readable, with a warning',
+    async () => {
+      const directory = await freshDirectory();
+      const target = join(directory, 'e.backup');
+      if (user !== undefined) await chown(directory, user, -1);
+      await chmod(directory, 0o300);
+      const run = await startCommand(['backup', target], { DATABASE_URL: source }, { user }).ended;
+      await chmod(directory, 0o700);
+      expect(run.stderr).toMatch(/e\.backup is complete, but .* its directory cannot be synced \(EACCES/);
+      expect(run.stdout).toMatch(/Backed up/);
+      expect(run.code).toBe(0);
+      expect(await readdir(directory)).toEqual(['e.backup']);
+    },
+  );
 
-  test('hears one Ctrl-C twice, as npm passes it on, undoes what it began', async () => {
+  test('undoes its work if it receives one Ctrl-C twice, as under npm', async () => {
     const directory = await freshDirectory();
     const { child, ended } = startCommand(['backup', join(directory, 'f.backup')], { DATABASE_URL: source });
     await expect.poll(() => readdir(directory), { timeout: 60_000, interval: 5 }).toHaveLength(1);
-    // Halted, it finds both at once when it goes on; two of a kind would be one.
+    // A suspended process receives both on resumption. Two equal signals would be merged into one.
     for (const signal of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) child.kill(signal);
     const { code, stderr } = await ended;
-    expect(stderr).toBe('Ended before it was done.\n');
+    expect(stderr).toBe('Cancelled before it was done.\n');
     expect([130, 143]).toContain(code);
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('has no room left for an embedded database says so, and can restore when it has', async () => {
+  test('that runs out of disk space for an embedded database says so, and can restore once there is space', async () => {
     const env = { DATA_DIR: join(await freshDirectory(), 'data') };
     const run = await startCommand(['restore', file], env, { limit: 2_048 }).ended;
     expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -100,13 +103,13 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     await succeed(['restore', file], env);
   });
 
-  test('is killed while it restores into a server leaves an empty database', async () => {
+  test('that is killed during a restore into a server leaves an empty database', async () => {
     const url = await freshServerDatabase();
     const { child, ended } = startCommand(['restore', file], { DATABASE_URL: url });
     await untilRestoring(url);
     child.kill('SIGKILL');
     expect(await ended).toMatchObject({ code: null, stdout: '' });
-    // A service that starts on it has nothing of the backup, and not half of it.
+    // A service that starts on the database finds no data of the backup.
     const service = await openDatabase({ kind: 'server', url }, { log: silent });
     expect(await service.prisma.developer.count()).toBe(0);
     await service.close();
@@ -114,7 +117,7 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     expect(await query(url, 'SELECT count(*) FROM licenses')).toEqual([{ count: '20000' }]);
   });
 
-  test('is killed while it restores into a directory leaves an empty database', async () => {
+  test('that is killed during a restore into a directory leaves an empty database', async () => {
     const env = { DATA_DIR: join(await freshDirectory(), 'data') };
     const { child, ended } = startCommand(['restore', file], env);
     await expect
@@ -128,7 +131,7 @@ describe.skipIf(serverUrl === null)('a process that', () => {
     await succeed(['restore', file], env);
   });
 
-  test('writes to a pipe writes what it writes to a file', async () => {
+  test('writes the same bytes to a pipe as to a file', async () => {
     const run = await startCommand(['backup', '-'], { DATABASE_URL: source }).ended;
     expect(run.code).toBe(0);
     expect(run.stdout.length).toBeGreaterThan(1_000);

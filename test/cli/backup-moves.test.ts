@@ -7,9 +7,9 @@ import { startTestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 import { freshDirectory, freshServerDatabase, secretIn, succeed } from './places.ts';
 
-/** The README's way from the embedded database to a server, and the way back, through the public interfaces alone. */
-describe.skipIf(serverUrl === null)('a service that moves', () => {
-  test('is the same one on a server, and embedded again', async () => {
+/** The documented move from the embedded database to a server and back, through the public interfaces only. */
+describe.skipIf(serverUrl === null)('a service that moves between databases', () => {
+  test('has the same data on a server, and again on an embedded database', async () => {
     const directory = await freshDirectory();
     const dataDir = join(directory, 'data');
     const first = await startTestServer({ database: 'memory', env: { DATA_DIR: dataDir } });
@@ -46,7 +46,7 @@ describe.skipIf(serverUrl === null)('a service that moves', () => {
     await succeed(['restore', toServer], onServer);
 
     const second = await startTestServer({ database: 'memory', env: onServer });
-    // The cookie of the first life is good in the second.
+    // The cookie from before the move is still valid.
     expect(await look(new ApiClient(second.baseUrl, { cookie }))).toEqual(before);
     expect(await ask(second, bound.licenseKey, 'laptop')).toBe('OK');
     expect(await ask(second, bound.licenseKey, 'copy')).toBe('HWID_MISMATCH');

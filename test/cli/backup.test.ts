@@ -13,7 +13,7 @@ import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.
 import { freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
 import { runCommand } from './run-command.ts';
 
-test('every table of the database is backed up, derived, or of this database alone', async () => {
+test('every table is backed up, derived from others, or about the database itself', async () => {
   const [kind = 'memory'] = databaseKinds.toReversed();
   const database = await createTestDatabase(kind);
   try {
@@ -29,7 +29,7 @@ test('every table of the database is backed up, derived, or of this database alo
   }
 });
 
-test('an embedded database that a service has is left alone', async () => {
+test('an embedded database in use by a service is not backed up', async () => {
   const directory = await freshDirectory();
   const env = { DATA_DIR: join(directory, 'data') };
   await succeed(['migrate'], env);
@@ -45,7 +45,7 @@ test('an embedded database that a service has is left alone', async () => {
   await succeed(['backup', join(directory, 'a.backup')], env);
 });
 
-test('a file that comes to be while a backup is written is left alone, unless it is to be replaced', async () => {
+test('a file created during the backup is replaced only with --force', async () => {
   const directory = await freshDirectory();
   const path = join(directory, 'a.backup');
   const writeMeanwhile = async (stream: Writable): Promise<void> => {
@@ -54,7 +54,7 @@ test('a file that comes to be while a backup is written is left alone, unless it
   };
   const warn = (message: string): never => expect.fail(message);
   await expect(writeAtomically({ path, force: false, warn }, writeMeanwhile)).rejects.toThrow(
-    /a\.backup came to be while the backup was made, and has been left as it is/,
+    /a\.backup was created during the backup and has not been replaced/,
   );
   expect(await readdir(directory)).toEqual(['a.backup']);
   expect(await readFile(path, 'utf8')).toBe('mine');
@@ -64,13 +64,13 @@ test('a file that comes to be while a backup is written is left alone, unless it
   expect(await readFile(path, 'utf8')).toBe('backup');
 });
 
-test('a file without a name is refused before any work', async () => {
+test('an empty file name is refused before any work', async () => {
   const run = await runCommand(['backup', ''], { DATABASE_URL: 'postgresql://127.0.0.1:1/x' });
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toMatch(/The name of the file is empty/);
+  expect(run.stderr).toMatch(/The file name is empty/);
 });
 
-test('where there is no database none is made', async () => {
+test('no database is created where there is none', async () => {
   const directory = await freshDirectory();
   const run = await runCommand(['backup', join(directory, 'a.backup')], {
     DATA_DIR: join(directory, 'data'),
@@ -80,16 +80,16 @@ test('where there is no database none is made', async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
-describe.skipIf(serverUrl === null)('from a server', () => {
-  test('is one file for its owner, and replaces another only by --force', async () => {
+describe.skipIf(serverUrl === null)('a backup of a server', () => {
+  test('is one file that only its owner can read, and replaces another only with --force', async () => {
     const directory = await freshDirectory();
     const file = join(directory, 'a.backup');
     const env = { DATABASE_URL: await freshServerDatabase() };
-    expect((await runCommand(['backup', file], env)).stderr).toMatch(/holds nothing of Latchkey/);
+    expect((await runCommand(['backup', file], env)).stderr).toMatch(/has no Latchkey tables/);
     await succeed(['migrate'], env);
 
     const run = await succeed(['backup', file], env);
-    expect(run.stdout).toMatch(/does not hold the master secret: keep the value of SERVICE_SECRET/);
+    expect(run.stdout).toMatch(/does not contain the master secret: keep the value of SERVICE_SECRET/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
 
     await writeFile(file, 'mine');
@@ -102,17 +102,17 @@ describe.skipIf(serverUrl === null)('from a server', () => {
     expect(await readdir(directory)).toEqual(['a.backup']);
   });
 
-  test('that is interrupted leaves nothing', async () => {
+  test('leaves no file when interrupted', async () => {
     const directory = await freshDirectory();
     const env = { DATABASE_URL: await freshServerDatabase() };
     await succeed(['migrate'], env);
     const signal = AbortSignal.abort();
     const run = await runCommand(['backup', join(directory, 'a.backup')], env, { signal });
-    expect(run).toMatchObject({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
+    expect(run).toMatchObject({ code: 1, stdout: '', stderr: 'Cancelled before it was done.\n' });
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('is of one moment, while others write', async () => {
+  test('is consistent while others write', async () => {
     const file = join(await freshDirectory(), 'a.backup');
     const url = await freshServerDatabase();
     await succeed(['migrate'], { DATABASE_URL: url });
@@ -121,7 +121,7 @@ describe.skipIf(serverUrl === null)('from a server', () => {
     const writer = new pg.Client({ connectionString: url });
     await writer.connect();
     let isWriting = true;
-    // Each statement adds as many licenses as log entries.
+    // Each statement adds the same number of licenses and log entries.
     const writing = (async () => {
       for (let n = 100_000; isWriting; n++) {
         await writer.query(`

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { root } from '../setup/process.ts';
 import type { CommandRun } from './run-command.ts';
 
-/** The built command line in a process of its own, as an operator runs it. */
+/** The built command line as a process, as an operator runs it. */
 export interface CommandProcess {
   readonly child: ChildProcess;
-  /** When it has ended; the code is null where a signal ended it. */
+  /** Resolves when the process has ended. The code is null if a signal ended it. */
   readonly ended: Promise<Omit<CommandRun, 'code'> & { readonly code: number | null }>;
 }
 
 export interface ProcessOptions {
-  /** Of the files that it may write, in the blocks of `ulimit -f`, of 512 bytes. */
+  /** The file size limit in blocks of 512 bytes, as for `ulimit -f`. */
   readonly limit?: number | 'unlimited';
-  /** A file that takes its standard output, as `>` has it. */
+  /** A file for its standard output, as with `>`. */
   readonly output?: string;
-  /** A file that takes its standard error. */
+  /** A file for its standard error. */
   readonly errors?: string;
-  /** Who it runs as, by number; only root can have it run as another. */
+  /** The uid to run as. Only root can choose another user. */
   readonly user?: number | undefined;
 }
 

@@ -26,7 +26,7 @@ async function freshDirectory(): Promise<string> {
   return directory;
 }
 
-describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', () => {
+describe.skipIf(serverUrl === null)('while a service runs on a PostgreSQL server', () => {
   let service: TestServer;
   let env: Readonly<Record<string, string>>;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
   const login = (email: string) =>
     new ApiClient(service.baseUrl).post('/api/v1/auth/login', { email, password });
 
-  test('makes an account that logs in at once, though registration is closed', async () => {
+  test('creates an account that can log in at once, although registration is closed', async () => {
     const run = await runCommand(words('Ada@example.com'), env, { input: `${password}\n` });
     expect(run).toMatchObject({ code: 0 });
     const [id, email] = run.stdout.trim().split(' ');
@@ -52,7 +52,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     ]);
   });
 
-  test('asks for the password twice at a terminal, and shows nothing of it', async () => {
+  test('prompts for the password twice at a terminal without echoing it', async () => {
     const ask = ['create-developer', '--email', 'tty@example.com', '--name', 'Grace'];
     const run = await runCommand(ask, env, { input: terminalInput(password, password) });
     expect(run).toMatchObject({ code: 0 });
@@ -60,15 +60,15 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     expect((await login('tty@example.com')).status).toBe(200);
   });
 
-  test('makes nothing where the two are not the same', async () => {
+  test('creates no account if the two passwords differ', async () => {
     const ask = ['create-developer', '--email', 'two@example.com', '--name', 'Grace'];
     const run = await runCommand(ask, env, { input: terminalInput(password, `${password}!`) });
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/not the same: nothing has been changed/);
+    expect(run.stderr).toMatch(/not the same. Nothing was changed/);
     expect((await login('two@example.com')).status).toBe(401);
   });
 
-  test('refuses an address that is taken, however it is written', async () => {
+  test('refuses an email address that is taken, in any letter case', async () => {
     expect((await runCommand(words('taken@example.com'), env, { input: password })).code).toBe(0);
     const run = await runCommand(words('TAKEN@example.com'), env, { input: password });
     expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -81,7 +81,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     ['a short password', words('a@example.com'), 'x'.repeat(11), /the password: /],
     ['a long password', words('a@example.com'), 'x'.repeat(129), /the password: /],
     ['two lines', words('a@example.com'), `${password}\n${password}\n`, /more than one line/],
-    ['no terminal to ask at', words('a@example.com').slice(0, -1), password, /--password-stdin/],
+    ['no terminal for the prompt', words('a@example.com').slice(0, -1), password, /--password-stdin/],
   ])('makes nothing of %s', async (_what, asked, input, reason) => {
     const run = await runCommand(asked, env, { input });
     expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -90,21 +90,21 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     expect((await login('a@example.com')).status).toBe(401);
   });
 
-  test('takes no password as an argument', async () => {
+  test('accepts no password as an argument', async () => {
     const run = await runCommand([...words('a@example.com'), '--password', password], env);
     expect(run.code).toBe(2);
   });
 
-  test('leaves a database that is not up to date to its service', async () => {
+  test('does not migrate a database that is not up to date', async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);
     const run = await runCommand(words('a@example.com'), { DATABASE_URL: url }, { input: password });
     expect(run).toMatchObject({ code: 1 });
-    expect(run.stderr).toMatch(/not up to date: run "latchkey migrate"/);
+    expect(run.stderr).toMatch(/not up to date: first run "latchkey migrate"/);
   });
 });
 
-test('an embedded database gets its secret with its first account, and the service starts on it', async () => {
+test('an embedded database gets its master secret with its first account, and the service starts on it', async () => {
   const directory = await freshDirectory();
   const run = await runCommand(words('ada@example.com'), { DATA_DIR: directory }, { input: password });
   expect(run).toMatchObject({ code: 0 });
@@ -121,7 +121,7 @@ test('an embedded database gets its secret with its first account, and the servi
   }
 }, 120_000);
 
-test('an embedded database that a service uses is left alone, with advice', async () => {
+test('an embedded database in use by a service is refused with advice', async () => {
   const directory = await freshDirectory();
   const lock = await takeLock(directory, '');
   onTestFinished(() => lock.release());
@@ -130,7 +130,7 @@ test('an embedded database that a service uses is left alone, with advice', asyn
   expect(run.stderr).toMatch(/is in use by process \d+.*Stop the service/s);
 });
 
-test('a password that never comes is waited for until the operator ends that', async () => {
+test('a command that waits for a password ends when the operator cancels it', async () => {
   const directory = await freshDirectory();
   const ending = new AbortController();
   const input = new PassThrough();
@@ -141,11 +141,11 @@ test('a password that never comes is waited for until the operator ends that', a
   );
   await expect.poll(() => input.listenerCount('readable')).toBeGreaterThan(0);
   ending.abort();
-  expect(await running).toEqual({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
+  expect(await running).toEqual({ code: 1, stdout: '', stderr: 'Cancelled before it was done.\n' });
   expect(await readdir(directory)).toEqual([]);
 });
 
-test('a database in memory is refused', async () => {
+test('an in-memory database is refused', async () => {
   const run = await runCommand(words('ada@example.com'), { DATA_DIR: 'memory:' }, { input: password });
   expect(run).toMatchObject({ code: 1 });
   expect(run.stderr).toMatch(/memory/);

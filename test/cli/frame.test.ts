@@ -6,7 +6,7 @@ import type { Terminal } from '../../src/cli/terminal.ts';
 import { runCommand } from './run-command.ts';
 
 describe('latchkey', () => {
-  test('helps, and names every command', async () => {
+  test('prints help that lists every command', async () => {
     const run = await runCommand(['--help'], {});
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const named = [...run.stdout.matchAll(/^ {2}([a-z-]+)(?: .*)? {2,}\S/gm)].map(([, name]) => name);
@@ -14,7 +14,7 @@ describe('latchkey', () => {
     expect(named).toEqual(expect.arrayContaining(['migrate', 'backup', 'restore']));
   });
 
-  test('says its version', async () => {
+  test('prints its version', async () => {
     const run = await runCommand(['--version'], {});
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(run.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -34,7 +34,7 @@ describe('latchkey', () => {
   });
 
   test.each([['migrate'], ['backup', 'x'], ['migrate', '--dry-run']])(
-    'fails with one message and 1: %s',
+    'fails with one message and exit code 1: %s',
     async (...words) => {
       const run = await runCommand(words, { DATABASE_URL: 'mysql://127.0.0.1/x' });
       expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -43,19 +43,19 @@ describe('latchkey', () => {
     },
   );
 
-  test('restores from a file alone, and says so', async () => {
+  test('refuses to restore from standard input', async () => {
     const run = await runCommand(['restore', '-'], {}, { input: 'a backup' });
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/reads its file twice, .* write it to a file first/);
   });
 
-  test('asks for no variable that it does not need', async () => {
+  test('ignores invalid variables that the command does not need', async () => {
     const run = await runCommand(['migrate'], { PORT: 'x', NODE_ENV: 'production', DATA_DIR: 'memory:' });
     expect(run).toMatchObject({ code: 1 });
     expect(run.stderr).toMatch(/^DATA_DIR is "memory:"/);
   });
 
-  test('says why a server cannot be reached, without its password', async () => {
+  test('says why a server is unreachable, without its password', async () => {
     const run = await runCommand(['migrate'], { DATABASE_URL: 'postgresql://u:hidden@127.0.0.1:1/x' });
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/Cannot reach the PostgreSQL server at 127\.0\.0\.1:1/);
@@ -82,7 +82,7 @@ describe('progress', () => {
     return { terminal, text: () => text };
   }
 
-  test('is a bar on a terminal, which is taken away in the end', () => {
+  test('is a bar on a terminal, which is removed at the end', () => {
     const { terminal, text } = terminalOf(true);
     const progress = startProgress(terminal, { title: 'Counting', total: 2_000, unit: 'rows' });
     progress.advance(1_000);
@@ -92,7 +92,7 @@ describe('progress', () => {
     expect(text().endsWith('\x1b[1G\x1b[0K')).toBe(true);
   });
 
-  test('is a plain line now and then elsewhere', () => {
+  test('is a plain line at intervals elsewhere', () => {
     const { terminal, text } = terminalOf(false);
     const progress = startProgress(terminal, { title: 'Counting', total: 2, unit: 'rows', lineEvery: 0 });
     progress.advance(1);
@@ -101,7 +101,7 @@ describe('progress', () => {
     expect(text()).toBe('Counting: 1 of 2 rows\nCounting: 2 of 2 rows\n');
   });
 
-  test('is nothing in a log for what is done at once', () => {
+  test('prints no line for work that is done at once', () => {
     const { terminal, text } = terminalOf(false);
     const progress = startProgress(terminal, { title: 'Counting', total: 2, unit: 'rows' });
     progress.advance(2);

@@ -6,20 +6,20 @@ import { startRelay } from '../setup/relay.ts';
 import { freshDirectory, freshServerDatabase, query, seed, succeed, untilRestoring } from './places.ts';
 import { runCommand } from './run-command.ts';
 
-const ended = { code: 1, stdout: '', stderr: 'Ended before it was done.\n' };
+const ended = { code: 1, stdout: '', stderr: 'Cancelled before it was done.\n' };
 
-/** What the operator ends while it waits for others. */
-describe.skipIf(serverUrl === null)('a command that', () => {
-  test('waits for the lock of migrations ends at once, and applies none', async () => {
+/** Commands that are cancelled while they wait. */
+describe.skipIf(serverUrl === null)('a cancelled command', () => {
+  test('that waits for the migration lock ends at once and applies no migration', async () => {
     const url = await freshServerDatabase();
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     onTestFinished(() => holder.end());
-    // As `prisma migrate` takes it.
+    // `prisma migrate` takes the lock like this.
     await holder.query('SELECT pg_advisory_lock(72707369)');
     const ending = new AbortController();
     const running = runCommand(['migrate'], { DATABASE_URL: url }, { signal: ending.signal });
-    // It tries the lock now and then, on a connection that it keeps.
+    // The command tries to take the lock at intervals, on a connection that it keeps.
     const trying = `
       SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
     await expect
@@ -31,7 +31,7 @@ describe.skipIf(serverUrl === null)('a command that', () => {
     expect(await query(url, `SELECT FROM pg_class WHERE relname = 'developers'`)).toEqual([]);
   });
 
-  test('restores into a server that falls silent ends at once', async () => {
+  test('that restores into an unresponsive server ends at once', async () => {
     const source = await freshServerDatabase();
     await succeed(['migrate'], { DATABASE_URL: source });
     await query(source, seed(5_000));

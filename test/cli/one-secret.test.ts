@@ -7,7 +7,7 @@ import { createWorld } from '../setup/world.ts';
 import { freshDirectory, freshServerDatabase, query } from './places.ts';
 import { runCommand } from './run-command.ts';
 
-// One database is used with one master secret from the first start on.
+// A database is used with one master secret from its first start on.
 
 const long = 300_000;
 const freshSecret = () => randomBytes(32).toString('base64');

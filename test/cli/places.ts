@@ -6,10 +6,10 @@ import { expect, onTestFinished } from 'vitest';
 import { createServerDatabase, ensureTemplate, serverUrl } from '../setup/database.ts';
 import { type CommandRun, runCommand } from './run-command.ts';
 
-/** Has something done once it is over: a test, unless told. */
+/** Registers a cleanup; after the test by default. */
 export type After = (undo: () => Promise<void>) => void;
 
-/** A directory of the test's own. */
+/** A new directory that only this test uses. */
 export async function freshDirectory(after: After = onTestFinished): Promise<string> {
   await ensureTemplate();
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-command-'));
@@ -17,14 +17,14 @@ export async function freshDirectory(after: After = onTestFinished): Promise<str
   return directory;
 }
 
-/** The address of an empty database on the server, of the test's own. */
+/** The URL of a new, empty database on the server. */
 export async function freshServerDatabase(after: After = onTestFinished): Promise<string> {
   const { url, drop } = await createServerDatabase();
   after(drop);
   return url;
 }
 
-/** Runs a command that has to succeed. */
+/** Runs a command and expects it to succeed. */
 export async function succeed(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -34,11 +34,11 @@ export async function succeed(
   return run;
 }
 
-/** The secret that a data directory has made, as an operator hands it on. */
+/** The generated master secret in a data directory. */
 export const secretIn = async (directory: string): Promise<string> =>
   (await readFile(join(directory, 'service-secret'), 'utf8')).trim();
 
-/** Asks a database on the server. */
+/** Runs a query in a database on the server. */
 export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -49,7 +49,7 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
   }
 }
 
-/** Waits until a restore has begun to insert licenses: seen from another database, as it wants its own for itself. */
+/** Waits until a restore inserts licenses. It looks from another database, as a restore requires its own to be unused. */
 export async function untilRestoring(url: string): Promise<void> {
   const database = new URL(url).pathname.slice(1);
   const inserting = `

@@ -14,7 +14,7 @@ const words = (email: string) => ['reset-password', '--email', email, '--passwor
 const login = ({ baseUrl }: Pick<TestServer, 'baseUrl'>, email: string, password: string) =>
   new ApiClient(baseUrl).post('/api/v1/auth/login', { email, password });
 
-describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', () => {
+describe.skipIf(serverUrl === null)('while a service runs on a PostgreSQL server', () => {
   let service: TestServer;
   let env: Readonly<Record<string, string>>;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
   });
   afterAll(() => service.close());
 
-  test('the new password logs in at once, the old one and the cookies before do not, and the log says so', async () => {
+  test('the new password works at once, the old one and earlier cookies do not, and the security log has an entry', async () => {
     const [world, other] = [await createWorld(service), await createWorld(service)];
     const { email, password } = world.developer;
     const cookie = cookieOf(await login(service, email, password)) ?? expect.fail('no cookie');
@@ -47,12 +47,12 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
     ]);
   });
 
-  test('is asked for twice at a terminal, and nothing is changed where the two are not the same', async () => {
+  test('prompts twice at a terminal and changes nothing if the two passwords differ', async () => {
     const { email, password } = (await createWorld(service)).developer;
     const ask = words(email).slice(0, -1);
     const unlike = await runCommand(ask, env, { input: terminalInput(fresh, `${fresh}!`) });
     expect(unlike).toMatchObject({ code: 1, stdout: '' });
-    expect(unlike.stderr).toMatch(/not the same: nothing has been changed/);
+    expect(unlike.stderr).toMatch(/not the same. Nothing was changed/);
     expect((await login(service, email, password)).status).toBe(200);
     expect(await runCommand(ask, env, { input: terminalInput(fresh, fresh) })).toMatchObject({ code: 0 });
     expect((await login(service, email, fresh)).status).toBe(200);
@@ -60,7 +60,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
 
   test.each([
     [
-      'an address that no account has',
+      'an email address without an account',
       words('nobody@example.com'),
       fresh,
       1,
@@ -77,7 +77,7 @@ describe.skipIf(serverUrl === null)('beside a service on a PostgreSQL server', (
   });
 });
 
-test('an embedded database is opened while its service is stopped', async () => {
+test('works on an embedded database while its service is stopped', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-reset-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const none = await runCommand(words('ada@example.com'), { DATA_DIR: directory }, { input: fresh });

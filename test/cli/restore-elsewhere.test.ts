@@ -10,7 +10,7 @@ import { startTestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 import { freshDirectory, freshServerDatabase, query, seed, succeed } from './places.ts';
 
-// A backup is restored to a server with another set-up: by a role with rights to its own database only, and with another
+// Restores into a server with another configuration: by a role with rights to its own database only, and with another
 // collation.
 
 const long = 180_000;
@@ -29,7 +29,7 @@ const orders = {
   'German, by the system': "LOCALE 'de_DE.UTF-8'",
 } as const;
 
-/** An empty database of a role that is no superuser and may create nothing else; null if the server lacks the collation. */
+/** An empty database of an unprivileged role; null if the server lacks the collation. */
 async function ofOrdinaryRole(order: string): Promise<string | null> {
   const name = `latchkey_test_${randomBytes(8).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl ?? '' });
@@ -56,9 +56,9 @@ async function ofOrdinaryRole(order: string): Promise<string | null> {
   return url.href;
 }
 
-describe.skipIf(serverUrl === null)('a backup restored by a role that is no superuser', () => {
+describe.skipIf(serverUrl === null)('a backup restored by an unprivileged role', () => {
   test.each(Object.entries(orders))(
-    'into a database whose collation is %s, is unchanged, and serves',
+    'into a database with the collation %s is unchanged and can be served',
     async (name, order) => {
       const target = await ofOrdinaryRole(order);
       if (target === null) {
@@ -82,7 +82,7 @@ describe.skipIf(serverUrl === null)('a backup restored by a role that is no supe
       await succeed(['backup', again], env);
       expect(await contentOf(again)).toEqual(await contentOf(file));
 
-      // Applications have no secret here: without them, a service starts and creates its own.
+      // No secret decrypts these applications: without them, a service starts and creates its own.
       await query(target, 'DELETE FROM applications');
       const server = await startTestServer({
         database: 'memory',

@@ -46,7 +46,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     return file;
   }
 
-  test('restores to what it was, on a server and embedded, to the last digit', async () => {
+  test('restores exactly, on a server and on an embedded database', async () => {
     const file = await written(backup);
     const url = await freshServerDatabase();
     const directory = await freshDirectory();
@@ -80,7 +80,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
   const repacked = (change: (text: string) => string): Buffer =>
     gzipSync(change(gunzipSync(backup).toString('utf8')));
 
-  /** Whole to a reader: with the sum of its bytes. */
+  /** A changed backup with a valid checksum. */
   const resealed = (change: (text: string) => string, encoding: 'utf8' | 'latin1' = 'utf8'): Buffer => {
     const lines = change(gunzipSync(backup).toString(encoding)).split('\n').slice(0, -2);
     const before = Buffer.from(`${lines.join('\n')}\n`, encoding);
@@ -90,8 +90,8 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
   };
 
   test.each<[string, () => Buffer | string, RegExp]>([
-    ['truncated', () => backup.subarray(0, end(backup) / 2), /not a whole backup: its end is missing/],
-    ['without its last byte', () => backup.subarray(0, -1), /not a whole backup: its end is missing/],
+    ['truncated', () => backup.subarray(0, end(backup) / 2), /is damaged: its end is missing/],
+    ['without its last byte', () => backup.subarray(0, -1), /is damaged: its end is missing/],
     [
       'with a flipped bit',
       () => {
@@ -100,11 +100,11 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
         bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
         return bytes;
       },
-      /not a whole backup: (it has been altered|its end is missing)/,
+      /is damaged: (its content has changed|its end is missing)/,
     ],
-    ['altered by hand', () => repacked((text) => text.replace('"OK"', '"KO"')), /it has been altered/],
+    ['altered by hand', () => repacked((text) => text.replace('"OK"', '"KO"')), /its content has changed/],
     ['with a line less', () => repacked((text) => text.replace(/\n{"id"[^\n]*/, '')), /its end is missing/],
-    ['with more at its end', () => repacked((text) => `${text}{}\n`), /something follows its end/],
+    ['with more at its end', () => repacked((text) => `${text}{}\n`), /there is data after its end/],
     [
       'of a newer format',
       () => repacked((text) => text.replace('"version":1', '"version":2')),
@@ -113,30 +113,30 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     [
       'of a newer database',
       () => repacked((text) => text.replace(/"2026[^"]*_create_bans"/, '"20990101000000_later"')),
-      /has the migration "20990101000000_later", which this version does not know/,
+      /whose migration "20990101000000_later" this version does not know/,
     ],
     [
       'of a changed migration',
       () => repacked((text) => text.replace(/"checksum":"..../, '"checksum":"0000')),
-      /with other contents than this version has/,
+      /with other contents than in this version/,
     ],
     [
-      'of a newer format that names its maker in codes for the terminal',
+      'of a newer format with terminal escape codes in its version',
       () => repacked((text) => text.replace(/"version":1,"service":"/, '"version":2,"service":"\\u001b[2J')),
-      /is no backup of Latchkey/,
+      /is not a Latchkey backup/,
     ],
     [
-      'with codes for the terminal in the name of a migration',
+      'with terminal escape codes in the name of a migration',
       () => repacked((text) => text.replace(/"2026[^"]*_create_bans"/, '"\\u001b[2J"')),
-      /its first line is not as it was written/,
+      /its first line is damaged/,
     ],
     [
-      'with rows for a table that is not ours',
+      'with rows for a table of PostgreSQL',
       () => resealed((text) => text.replace('"name":"developers"', '"name":"pg_authid"')),
-      /rows for the table pg_authid where none of Latchkey's backups has them/,
+      /rows for the table pg_authid where no Latchkey backup has them/,
     ],
     [
-      'with rows for a table that counts others',
+      'with rows for a table of counts',
       () => resealed((text) => text.replace('"name":"bans"', '"name":"license_counts"')),
       /rows for the table license_counts where/,
     ],
@@ -156,23 +156,23 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
       /rows for the table end_users where/,
     ],
     [
-      'with a first line of megabytes',
+      'with a first line that is too long',
       () => resealed((text) => text.replace('{', `{${' '.repeat(2 * 1024 * 1024)}`)),
-      /is no backup of Latchkey: its first line is longer than that of any backup/,
+      /is not a Latchkey backup: its first line is longer than that of any backup/,
     ],
     [
-      'with bytes in a row that are not UTF-8',
+      'with a row that is not UTF-8',
       // In latin1, each byte maps to one character and back.
       () => resealed((text) => text.replace('"name":"App"', '"name":"A\xffp"'), 'latin1'),
-      /not a whole backup: line 4, a row of applications, is not UTF-8/,
+      /is damaged: line 4, a row of applications, is not UTF-8/,
     ],
     [
-      'with bytes in its first line that are not UTF-8',
+      'with a first line that is not UTF-8',
       () => resealed((text) => text.replace('"source":"', '"source":"\xff'), 'latin1'),
-      /its first line is not as it was written/,
+      /its first line is damaged/,
     ],
-    ['that is none', () => 'not even gzip', /is no backup of Latchkey/],
-    ['that is another file', () => gzipSync('{"format":"other"}\n'), /is no backup of Latchkey/],
+    ['that is none', () => 'not even gzip', /is not a Latchkey backup/],
+    ['that is another file', () => gzipSync('{"format":"other"}\n'), /is not a Latchkey backup/],
     ['that is empty', () => gzipSync(''), /it is empty/],
   ])('%s is refused before anything is made', async (_what, bytes, reason) => {
     const url = await freshServerDatabase();
@@ -185,7 +185,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     ).toEqual([]);
   });
 
-  test('of which the server quotes codes for the terminal is refused without them', async () => {
+  test('is refused without the terminal escape codes that the server quotes from it', async () => {
     const file = await written(resealed((text) => text.replace('{"id":"01a1', '{"id":"\\u001b[2J')));
     const run = await runCommand(['restore', file], { DATABASE_URL: await freshServerDatabase() });
     expect(run).toMatchObject({ code: 1, stdout: '' });
@@ -194,7 +194,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(run.stderr).not.toContain('\x1b');
   });
 
-  test('with rows that the database rejects is not restored, and the error names the table and the rows', async () => {
+  test('with rows that the database rejects is refused with an error that names the table and the rows', async () => {
     const url = await freshServerDatabase();
     const file = await written(
       resealed((text) =>
@@ -214,7 +214,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     const env = { DATABASE_URL: url, SERVICE_SECRET: 'another secret of at least 32 bytes' };
     const run = await runCommand(['restore', await written(backup)], env);
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/master secret here .* is not the one of this backup/);
+    expect(run.stderr).toMatch(/master secret .* is not the one of this backup/);
     expect(await query(url, `SELECT FROM pg_class WHERE relname = 'developers'`)).toEqual([]);
   });
 
@@ -228,7 +228,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(await query(url, 'SELECT count(*) FROM licenses')).toEqual([{ count: '1' }]);
   });
 
-  test('counts nothing of what was emptied by TRUNCATE before', async () => {
+  test('does not count rows that were removed by TRUNCATE before', async () => {
     const url = await freshServerDatabase();
     const file = await written(backup);
     const counted = `
@@ -248,9 +248,13 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
   });
 
   test.each([
-    ['the service', '', /Others are connected to .*: "latchkey.*" of user ".*" from .*\. Stop the service/],
     [
-      'a service of another name',
+      'the service',
+      '',
+      /Other clients are connected to .*: "latchkey.*" of user ".*" from .*\. Stop the service/,
+    ],
+    [
+      'a service with another application_name',
       '?application_name=shop',
       /: "shop" of user ".*" from .*\. Stop the service/,
     ],
@@ -268,7 +272,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     await succeed(['restore', file], { DATABASE_URL: url });
   });
 
-  test('has a service that slipped in forget all that it has cached', async () => {
+  test('invalidates the cache of a service that connected during the restore', async () => {
     const url = await freshServerDatabase();
     await succeed(['migrate'], { DATABASE_URL: url });
     const look = async (since: Position | null) => {
@@ -283,14 +287,14 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     );
   });
 
-  test('that is stopped half way leaves the database empty, and can be restored again', async () => {
+  test('that is interrupted leaves the database empty, and can be restored again', async () => {
     const url = await freshServerDatabase();
     const file = await written(backup);
     const ending = new AbortController();
     const running = runCommand(['restore', file], { DATABASE_URL: url }, { signal: ending.signal });
     await untilRestoring(url);
     ending.abort();
-    expect(await running).toMatchObject({ code: 1, stdout: '', stderr: 'Ended before it was done.\n' });
+    expect(await running).toMatchObject({ code: 1, stdout: '', stderr: 'Cancelled before it was done.\n' });
     expect(await query(url, 'SELECT count(*) FROM developers')).toEqual([{ count: '0' }]);
     await succeed(['restore', file], { DATABASE_URL: url });
   });
@@ -316,14 +320,14 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(migrations.map((each) => each.name)).toEqual(migrations.map((each) => each.name).toSorted());
   });
 
-  test('that lists its migrations in another order, as by such a clock, can be restored', async () => {
+  test('that lists its migrations in another order can be restored', async () => {
     const lastFirst = (text: string) =>
       text.replace(/"migrations":\[(.*?),({[^{}]*})\],"tables"/, '"migrations":[$2,$1],"tables"');
     const file = await written(resealed(lastFirst));
     await succeed(['restore', file], { DATABASE_URL: await freshServerDatabase() });
   });
 
-  test('of an earlier version is brought up to date', async () => {
+  test('of an earlier version is migrated to this version', async () => {
     const url = await freshServerDatabase();
     const migrations = await readMigrations();
     const earlier = migrations.filter(({ name }) => name < '20261121140000');
@@ -333,13 +337,13 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     await query(url, seed(10));
     const file = join(await freshDirectory(), 'old.backup');
     await succeed(['backup', file], { DATABASE_URL: url });
-    // It was backed up as it was.
+    // The backup itself did not migrate the database.
     const applied = 'SELECT count(*)::int AS count FROM _prisma_migrations';
     expect(await query(url, applied)).toEqual([{ count: earlier.length }]);
 
     const target = await freshServerDatabase();
     const run = await succeed(['restore', file], { DATABASE_URL: target });
-    expect(run.stdout).toMatch(`brought it up to date: ${migrations.length - earlier.length} migrations`);
+    expect(run.stdout).toMatch(`Applied ${migrations.length - earlier.length} later migrations`);
     expect(await query(target, applied)).toEqual([{ count: migrations.length }]);
     expect(await query(target, 'SELECT sum(count) FROM license_counts')).toEqual([{ sum: '10' }]);
   });

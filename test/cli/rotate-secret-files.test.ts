@@ -10,12 +10,12 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type SeededApplication, type SeededLicense } from '../setup/world.ts';
 import { runCommand } from './run-command.ts';
 
-// An embedded database's secret is in files of ours, beside the database.
+// The master secret of an embedded database is in files next to it.
 
 const long = 600_000;
 
 let directory: string;
-/** From before everything that a test does. */
+/** Created before each test's own steps. */
 let cookie: string;
 let application: SeededApplication;
 let license: SeededLicense;
@@ -25,7 +25,7 @@ const start = (env: Readonly<Record<string, string>> = {}): Promise<TestServer> 
   startTestServer({ env: { DATA_DIR: directory, ...env } });
 const rotate = (...words: string[]) => runCommand(['rotate-secret', ...words], { DATA_DIR: directory });
 
-/** Starts the service, and asks it what a cookie from before is good for, and what a license is. */
+/** Starts the service, and checks an earlier cookie and a license. */
 async function serve(env: Readonly<Record<string, string>> = {}) {
   const server = await start(env);
   try {
@@ -56,12 +56,12 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('rotate-secret', () => {
   test(
-    'makes a secret, and keeps the one before it for cookies',
+    'generates a secret and keeps the previous one for session cookies',
     async () => {
       const before = await secret();
       const run = await rotate();
       expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/Encrypted 1 private keys anew; all 1 are under/);
+      expect(run.stdout).toMatch(/Re-encrypted 1 private keys; all 1 are under/);
       const after = await secret();
       expect(after).not.toBe(before);
       expect(await readFile(path('service-secret.previous'), 'utf8')).toContain(before.trim());
@@ -71,7 +71,7 @@ describe('rotate-secret', () => {
       for (const text of [before, after]) expect(run.stdout + run.stderr).not.toContain(text.trim());
       expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
 
-      // And another: the cookie is of the secret before the last.
+      // After another rotation, the cookie is signed under the secret before the previous one.
       expect(await rotate()).toMatchObject({ code: 0 });
       expect(await secret()).not.toBe(after);
       expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
@@ -86,15 +86,17 @@ describe('rotate-secret', () => {
   );
 
   test(
-    'that was killed after the files were replaced is finished by the next, without another secret',
+    'that was killed after replacing the files is finished by the next run, without a new secret',
     async () => {
       replaceMasterSecret(directory, Date.now());
       const made = await secret();
       expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-      expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a secret before/);
+      expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a previous secret/);
       const run = await rotate();
       expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/Encrypted 1 .*cut short, and has been finished; no other secret was made/s);
+      expect(run.stdout).toMatch(
+        /Re-encrypted 1 .*finished an interrupted rotation and generated no new secret/s,
+      );
       expect(await secret()).toBe(made);
       expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
       expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
@@ -104,7 +106,7 @@ describe('rotate-secret', () => {
   );
 
   test(
-    'leaves a database alone that a service uses, with advice',
+    'refuses a database in use by a service, with advice',
     async () => {
       const before = await secret();
       const server = await start();
@@ -122,8 +124,8 @@ describe('rotate-secret', () => {
   );
 });
 
-describe('a start beside a database that has been used', () => {
-  /** The start's refusal; the secret's files are as they were after it. */
+describe('a start on a database that has been used', () => {
+  /** The error of the start, which must not change the secret files. */
   async function refusal(env: Readonly<Record<string, string>> = {}): Promise<string> {
     const files = async () => {
       const names = (await readdir(directory)).filter((name) => name.startsWith('service-secret'));
@@ -142,7 +144,7 @@ describe('a start beside a database that has been used', () => {
   }
 
   test(
-    'is refused without the secret, and makes none',
+    'is refused without the secret, and generates none',
     async () => {
       await unlink(path('service-secret'));
       expect(await refusal()).toMatch(
@@ -160,7 +162,7 @@ describe('a start beside a database that has been used', () => {
     ['cut short', randomBytes(32).toString('base64').slice(0, 20)],
     ['overwritten', 'something else altogether\n'],
   ])(
-    'is refused where the secret is %s',
+    'is refused if the secret is %s',
     async (_what, content) => {
       await writeFile(path('service-secret'), content);
       expect(await refusal()).toMatch(/does not hold a master secret.*Restore it from a backup/);
@@ -171,7 +173,7 @@ describe('a start beside a database that has been used', () => {
   );
 
   test(
-    'is refused where others can read the secret',
+    'is refused if other users can read the secret',
     async () => {
       await chmod(path('service-secret'), 0o644);
       expect(await refusal()).toMatch(/can be read or written by others \(its mode is 644\).*chmod 600/);
@@ -182,7 +184,7 @@ describe('a start beside a database that has been used', () => {
   );
 
   test(
-    'is refused with another secret, unless the right one is named as previous',
+    'is refused with another secret, unless the right one is set as the previous one',
     async () => {
       const right = (await secret()).trim();
       const other = { SERVICE_SECRET: randomBytes(32).toString('base64') };
@@ -193,7 +195,7 @@ describe('a start beside a database that has been used', () => {
         cookie: 200,
         verdict: 'OK',
       });
-      // The file's text as SERVICE_SECRET, as by whoever moves to a server.
+      // The text of the file works as SERVICE_SECRET, as after a move to a server.
       expect(await serve({ SERVICE_SECRET: right })).toEqual({ cookie: 200, verdict: 'OK' });
     },
     long,

@@ -16,20 +16,20 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { runCommand } from './run-command.ts';
 
-// A rotation on a PostgreSQL server: its operator gives the secrets, and instances run on.
+// A rotation on a PostgreSQL server: the operator sets the secrets, and instances keep running.
 
 const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
 const patient = { timeout: 120_000, interval: 20 };
 const long = 600_000;
 const freshSecret = () => randomBytes(32).toString('base64');
-/** A session cookie that this instance has signed. */
+/** A session cookie signed by this instance. */
 async function logIn(server: TestServer, { developer: { email, password } }: World): Promise<string> {
   const answer = await new ApiClient(server.baseUrl).post('/api/v1/auth/login', { email, password });
   return cookieOf(answer) ?? expect.fail('logging in set no cookie');
 }
 const rotate = (env: Readonly<Record<string, string>>) => runCommand(['rotate-secret'], env);
 
-describe.skipIf(!possible)('instances of one service, whose secret is rotated', () => {
+describe.skipIf(!possible)('instances of a service whose secret is rotated', () => {
   let redis: OwnRedis;
   beforeAll(async () => {
     redis = new OwnRedis(await freePort(), []);
@@ -41,7 +41,7 @@ describe.skipIf(!possible)('instances of one service, whose secret is rotated', 
   const both = { SERVICE_SECRET: fresh, SERVICE_SECRET_PREVIOUS: old };
 
   test(
-    'honour what was made before, at every step',
+    'accept cookies and licenses from before at every step',
     async () => {
       const env = { REDIS_URL: redis.url };
       const servers: TestServer[] = [];
@@ -89,14 +89,14 @@ describe.skipIf(!possible)('instances of one service, whose secret is rotated', 
       const databaseUrl = before.databaseEnv.DATABASE_URL ?? '';
       const run = await rotate({ DATABASE_URL: databaseUrl, ...both });
       expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/Encrypted 2 private keys anew; all 2 are under the present master secret/);
+      expect(run.stdout).toMatch(/Re-encrypted 2 private keys; all 2 are under the current master secret/);
       expect(run.stdout).toMatch(/7 more days/);
       for (const secret of [old, fresh]) expect(run.stdout + run.stderr).not.toContain(secret);
       await honours(restarted);
-      // One that has nothing cached, and reads what was encrypted anew.
+      // An instance with an empty cache reads the re-encrypted keys.
       await honours(await start(both));
 
-      // An instance with the old secret alone: what it has to read anew is refused for now.
+      // An instance with only the old secret refuses what is not in its cache.
       const refused = await new ApiClient(before.baseUrl).post('/api/v1/session/init', {
         appId: untouched.id,
         clientNonceB64: randomBytes(32).toString('base64'),
@@ -116,12 +116,12 @@ describe.skipIf(!possible)('instances of one service, whose secret is rotated', 
 
       const again = await rotate({ DATABASE_URL: databaseUrl, ...both });
       expect(again).toMatchObject({ code: 0 });
-      expect(again.stdout).toMatch(/Encrypted 0 private keys anew; all 2/);
+      expect(again.stdout).toMatch(/Re-encrypted 0 private keys; all 2/);
     },
     long,
   );
 
-  test('go on while they are restarted one by one, each with both secrets from the first on', {
+  test('keep serving while they are restarted one by one with both secrets', {
     tags: 'slow',
     timeout: long,
   }, async () => {
@@ -175,7 +175,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
     await service.close();
   });
 
-  /** Applications of a developer, encrypted under the old secret. */
+  /** Creates applications whose keys are encrypted under the old secret. */
   beforeEach(async () => {
     const { developer } = await createWorld(service);
     const ids = Array.from({ length: count }, newId);
@@ -193,7 +193,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
     );
   }, long);
 
-  /** How many open under a secret, to the seed that they had. */
+  /** How many private keys a secret decrypts to the original seed. */
   async function openUnder(secret: string): Promise<number> {
     const keyring = keyringOf(secret);
     const { rows } = await admin.query<{ id: string; sealed: Buffer }>(
@@ -205,7 +205,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
     }).length;
   }
 
-  test('is finished by another run after a kill -9 in the middle', {
+  test('that was killed half way is finished by another run', {
     tags: 'slow',
     timeout: long,
   }, async () => {
@@ -250,42 +250,46 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
 
     const run = await rotate(env);
     expect(run).toMatchObject({ code: 0 });
-    expect(run.stdout).toMatch(/all 2000 are under the present master secret/);
+    expect(run.stdout).toMatch(/all 2000 are under the current master secret/);
     expect(await openUnder(fresh)).toBe(count);
   });
 
-  test('may be run twice at once', { tags: 'slow', timeout: long }, async () => {
+  test('can run twice at the same time', { tags: 'slow', timeout: long }, async () => {
     const runs = await Promise.all([rotate(env), rotate(env)]);
     const numbers = runs.map(({ code, stdout }) => {
       expect(code).toBe(0);
-      return Number(/Encrypted (\d+) private keys anew; all 2000/.exec(stdout)?.[1]);
+      return Number(/Re-encrypted (\d+) private keys; all 2000/.exec(stdout)?.[1]);
     });
     expect((numbers[0] ?? 0) + (numbers[1] ?? 0)).toBe(count);
     expect(await openUnder(fresh)).toBe(count);
   });
 
   test(
-    'changes nothing that it cannot open, and says what is needed',
+    'does not change keys that it cannot decrypt, and says what it needs',
     async () => {
       const { SERVICE_SECRET_PREVIOUS: _, ...without } = env;
       const run = await rotate(without);
       expect(run).toMatchObject({ code: 1, stdout: '' });
-      expect(run.stderr).toMatch(/2000 applications open under no secret at hand.*SERVICE_SECRET_PREVIOUS/);
+      expect(run.stderr).toMatch(
+        /No configured secret decrypts the private keys of 2000 applications.*SERVICE_SECRET_PREVIOUS/,
+      );
       expect(await openUnder(old)).toBe(count);
     },
     long,
   );
 
   test(
-    'with a wrong previous secret changes nothing, and finishes with the right one',
+    'changes nothing with a wrong previous secret, and finishes with the right one',
     async () => {
       const wrong = { ...env, SERVICE_SECRET_PREVIOUS: freshSecret() };
       const run = await rotate(wrong);
       expect(run).toMatchObject({ code: 1, stdout: '' });
-      expect(run.stderr).toMatch(/2000 applications open under no secret at hand.*as they were/);
+      expect(run.stderr).toMatch(
+        /No configured secret decrypts the private keys of 2000 applications.*not changed/,
+      );
       for (const secret of Object.values(wrong)) expect(run.stderr).not.toContain(secret);
       expect(await openUnder(old)).toBe(count);
-      // Interrupted with the right secret and continued with a wrong one: completed work stays.
+      // Interrupted with the right secret and continued with a wrong one: completed work remains.
       const { rows } = await admin.query<{ id: string }>('SELECT id FROM applications LIMIT 1');
       const id = rows[0]?.id ?? expect.fail('there is none');
       await admin.query('UPDATE applications SET private_key_encrypted = $2 WHERE id = $1', [
@@ -294,7 +298,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
       ]);
       const again = await rotate(wrong);
       expect(again).toMatchObject({ code: 1, stdout: '' });
-      expect(again.stderr).toMatch(/1999 applications open under no secret at hand/);
+      expect(again.stderr).toMatch(/No configured secret decrypts the private keys of 1999 applications/);
       expect([await openUnder(fresh), await openUnder(old)]).toEqual([1, count - 1]);
       expect(await rotate(env)).toMatchObject({ code: 0 });
       expect(await openUnder(fresh)).toBe(count);
@@ -303,11 +307,13 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
   );
 
   test(
-    'says how, where nothing is to be rotated',
+    'explains how to rotate if there is nothing to do',
     async () => {
       const run = await rotate({ DATABASE_URL: env.DATABASE_URL ?? '', SERVICE_SECRET: old });
       expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/Encrypted 0 .*all 2000.*To rotate it, set SERVICE_SECRET to a new secret/s);
+      expect(run.stdout).toMatch(
+        /Re-encrypted 0 .*all 2000.*To rotate it, set SERVICE_SECRET to a new secret/s,
+      );
       expect(await openUnder(old)).toBe(count);
     },
     long,

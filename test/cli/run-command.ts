@@ -1,7 +1,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/program.ts';
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface CommandRun {
   readonly code: number;
   readonly stdout: string;
@@ -9,12 +9,12 @@ export interface CommandRun {
 }
 
 export interface CommandInput {
-  /** What comes on standard input. */
+  /** The content of standard input. */
   readonly input?: string | Readable;
   readonly signal?: AbortSignal;
 }
 
-/** Runs `latchkey …` in this process, with an environment of its own. */
+/** Runs `latchkey …` in this process with the given environment. */
 export async function runCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,

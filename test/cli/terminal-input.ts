@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
-/** Standard input that is a terminal, at which these lines are typed once each is asked for. */
+/** Standard input from a terminal: it enters each of these lines when prompted. */
 export function terminalInput(...lines: string[]): PassThrough {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   const type = () => {

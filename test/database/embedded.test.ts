@@ -323,7 +323,9 @@ describe('a directory that cannot be opened', () => {
     await writeFile(join(directory, 'postgres/PG_VERSION'), '17\n');
     await expect(open(directory)).rejects.toMatchObject({
       problem: 'other-major-version',
-      message: expect.stringMatching(/written by PostgreSQL 17, and this version has PostgreSQL 18/),
+      message: expect.stringMatching(
+        /written by PostgreSQL 17, and this version of Latchkey has PostgreSQL 18/,
+      ),
     });
     expect(await readdir(directory)).toEqual(['postgres']);
   });
@@ -401,7 +403,7 @@ describe('the directory for temporary files', () => {
     await expect.poll(() => socketDirectories(own), { interval: 5, timeout: 20_000 }).toHaveLength(1);
     for (const name of await socketDirectories(own)) await rm(join(own, name), { recursive: true });
     expect((await holder.ended).stderr).toMatch(
-      /could not be started: .+ Nothing says that its files are damaged.*'not-started'/s,
+      /could not be started: .+ Its files are probably not damaged.*'not-started'/s,
     );
     await (await open(directory)).close();
   });

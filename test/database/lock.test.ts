@@ -80,7 +80,7 @@ describe('a lock', () => {
     expect(await readdir(directory)).toEqual(['postgres.lock.8']);
   });
 
-  it('of another container is refused while it is invalidations, and taken over when it no longer is', async () => {
+  it('of another container is refused while its file is touched, and taken over afterwards', async () => {
     const directory = await directoryWith(elsewhere);
     const path = join(directory, 'postgres.lock.7');
     let second = 1;

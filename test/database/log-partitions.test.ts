@@ -201,8 +201,10 @@ describe.skipIf(serverUrl === null)('a start while the whole log is read', () =>
     const second = await openDatabase({ kind: 'server', url }, { log });
     undo.push(second.close);
     expect(lines).toEqual([
-      expect.stringMatching(/log partitions wait for other users of the log, for some seconds at most/),
-      expect.stringMatching(/The coming weeks' log partitions are made later: others use/),
+      expect.stringMatching(
+        /Waiting a few seconds for other users of the security log before creating partitions/,
+      ),
+      expect.stringMatching(/Postponed log partitions of the coming weeks: the log is in use/),
     ]);
   });
 

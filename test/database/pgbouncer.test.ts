@@ -81,10 +81,10 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
       const server = await start();
       await (await createWorld(server)).createApplication();
       await server.close();
-      expect(server.logLines.join('')).toContain('PostgreSQL is reached through a pool of connections');
+      expect(server.logLines.join('')).toContain('The connection to PostgreSQL goes through a pooler');
       const { stdout } = await runCommand(['doctor'], env);
-      expect(stdout).toMatch(/WARN.*pool of connections.*ALTER ROLE CURRENT_USER SET lock_timeout = '2s'/);
-      expect(stdout).toMatch(/No lock of the service is stuck/);
+      expect(stdout).toMatch(/WARN.*goes through a pooler.*ALTER ROLE CURRENT_USER SET lock_timeout = '2s'/);
+      expect(stdout).toMatch(/No advisory lock of the service is stuck/);
 
       const file = join(await freshDirectory(), 'a.backup');
       await succeed(['backup', file], env);

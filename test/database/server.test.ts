@@ -71,7 +71,7 @@ describe('a server that cannot be used', () => {
   });
 
   it('is refused when it is older than PostgreSQL 15', () => {
-    expect(() => checkServerVersion(140_018)).toThrow(/runs PostgreSQL 14; 15 or newer is needed/);
+    expect(() => checkServerVersion(140_018)).toThrow(/runs PostgreSQL 14; 15 or newer is required/);
     for (const version of [150_000, 150_020, 180_006])
       expect(() => checkServerVersion(version)).not.toThrow();
   });

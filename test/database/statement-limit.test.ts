@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildMissing } from '../../src/db/build-indexes.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { atLeisure, inTransaction } from '../../src/db/in-transaction.ts';
-import { whileNobodyMigrates } from '../../src/db/migrate.ts';
+import { withMigrationLock } from '../../src/db/migrate.ts';
 import { createServerDatabase, serverUrl, silent } from '../setup/database.ts';
 
 const show = `SELECT current_setting('statement_timeout') AS value`;
@@ -37,7 +37,7 @@ describe.runIf(serverUrl !== null)('on a server', () => {
   test('work of the service itself takes as long as it has to', async () => {
     expect((await atLeisure<{ value: string }>(pool, show)).rows).toEqual([{ value: '0' }]);
     expect(await inTransaction(pool, limitOn)).toBe('0');
-    expect(await whileNobodyMigrates(pool, { log: silent }, limitOn)).toBe('0');
+    expect(await withMigrationLock(pool, { log: silent }, limitOn)).toBe('0');
     const limits: unknown[] = [];
     await buildMissing(pool, {
       advisoryLock: 1,

@@ -125,7 +125,7 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
       const { code, stdout } = await runCommand(['doctor'], database.env);
       expect({ code, stdout }).toEqual({
         code: 0,
-        stdout: expect.stringMatching(/WARN.*It is read-only/),
+        stdout: expect.stringMatching(/WARN.*The database is read-only/),
       });
     },
     long,

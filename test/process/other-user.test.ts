@@ -104,13 +104,15 @@ test.skipIf(!isSuperuser)(
   async () => {
     const parent = await newDirectory();
     const notThere = await failureOf(envOf(join(parent, 'a', 'data')));
-    expect(notThere).toContain(`Let this user (uid ${userId}) read and write ${parent}, or set DATA_DIR.`);
+    expect(notThere).toContain(
+      `Give this user (uid ${userId}) read and write access to ${parent}, or set DATA_DIR.`,
+    );
 
     const anothers = await newDirectory(userId);
     await mkdir(join(anothers, 'postgres'), { mode: 0o700 });
     const within = await failureOf(envOf(anothers));
     expect(within).toContain(
-      `Let this user (uid ${userId}) read and write ${join(anothers, 'postgres')}, or`,
+      `Give this user (uid ${userId}) read and write access to ${join(anothers, 'postgres')}, or`,
     );
 
     const temporary = await failureOf({ ...envOf(await newDirectory(userId)), TMPDIR: parent });

@@ -152,7 +152,7 @@ test.skipIf(!canMount)(
     await expect(run()).rejects.toMatchObject({
       problem: 'failed-migration',
       message: expect.stringMatching(
-        /"29990101000000_fill" failed and was undone: .*No space left on device/,
+        /"29990101000000_fill" failed and was rolled back: .*No space left on device/,
       ),
     });
     disk.free();

@@ -152,7 +152,7 @@ test.skipIf(!canMount)(
     expect(service.output()).toMatch(/Read-only file system/);
 
     const said = await startServiceProcess({ DATA_DIR: directory }).then(String, String);
-    expect(said).toMatch(/cannot be used: EROFS.*Mount its disk so that it can be written/);
+    expect(said).toMatch(/cannot be used: EROFS.*Remount its disk as writable/);
     disk.repair();
     const again = await startServiceProcess({ DATA_DIR: directory, TRUST_PROXY: '1', ...noLimits });
     onTestFinished(async () => void (await again.stop('SIGKILL')));

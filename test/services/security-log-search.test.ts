@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { sweepDeletedOwners } from '../../src/db/deleted-owners.ts';
 import { lowestId } from '../../src/db/log-partition.ts';
 import { dropExpiredLogPartitions } from '../../src/db/log-partitions.ts';
-import { fewestEntries } from '../../src/db/log-search/backlog.ts';
+import { minEntries } from '../../src/db/log-search/backlog.ts';
 import { indexEntries } from '../../src/db/log-search/index-entries.ts';
 import { readMigrations } from '../../src/db/migrations.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
@@ -177,7 +177,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
 
   /** Indexes until too little is left; the service itself may have the turn now and then. */
   const gatherAllOf = async (applicationId: string, batch: number) => {
-    while ((await waiting(applicationId)) >= fewestEntries) await indexEntries(pool, applicationId, batch);
+    while ((await waiting(applicationId)) >= minEntries) await indexEntries(pool, applicationId, batch);
   };
 
   const count = async (applicationId: string, q: string) =>

@@ -1,7 +1,7 @@
 /** The longest lines that a backup can have, in bytes. Rows are far shorter, and a header lists only a few tables. */
-const longest = { first: 1024 * 1024, other: 128 * 1024 * 1024 } as const;
+const maxBytes = { first: 1024 * 1024, other: 128 * 1024 * 1024 } as const;
 
-/** A line is longer than any of ours. It is not read further, because it may never end. */
+/** A line is longer than any line of a backup. The rest of it is not read, because it may never end. */
 export class LineTooLongError extends Error {
   override readonly name = 'LineTooLongError';
   /** The number of the line, starting at 1. */
@@ -13,7 +13,7 @@ export class LineTooLongError extends Error {
 }
 
 /**
- * The lines of a stream, without their ends. What follows the last end is a line too, unless it is empty.
+ * Splits a stream into lines, without their line feeds. Text after the last line feed is a line too.
  * @throws {LineTooLongError}
  */
 export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -33,7 +33,7 @@ export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Bu
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > (line === 1 ? longest.first : longest.other)) throw new LineTooLongError(line);
+    if (length > (line === 1 ? maxBytes.first : maxBytes.other)) throw new LineTooLongError(line);
   }
   if (pieces.length > 0) yield Buffer.concat(pieces);
 }

@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import { LineTooLongError, linesIn } from './lines.ts';
 
-/** Some rows of a table, each as PostgreSQL's JSON. */
+/** A batch of rows of a table, each as PostgreSQL's JSON. */
 export interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly string[];
@@ -23,7 +23,7 @@ export interface BackupRows {
   readonly from: number;
 }
 
-/** A backup that is being read. Reading `batches` to its end proves that the file is what was written. */
+/** An open backup. Reading `batches` to the end verifies that the file is complete and unchanged. */
 export interface OpenBackup {
   readonly header: BackupHeader;
   readonly batches: AsyncIterable<BackupRows>;
@@ -31,7 +31,7 @@ export interface OpenBackup {
 
 /**
  * Opens a backup and reads its header.
- * @throws {CommandError} here or while the batches are read, when it is no backup, truncated, altered or too new
+ * @throws {CommandError} here or while the batches are read, when the file is not a backup, truncated, changed or too new
  */
 export async function openBackup(path: string, signal: AbortSignal): Promise<OpenBackup> {
   const lines = linesOfFile(path, signal);
@@ -45,7 +45,7 @@ export async function openBackup(path: string, signal: AbortSignal): Promise<Ope
 function parseHeader(path: string, line: Buffer): BackupHeader {
   const value = parseJson(line);
   const any = anyHeader.safeParse(value);
-  if (!any.success) throw new CommandError(`${path} is no backup of Latchkey.`);
+  if (!any.success) throw new CommandError(`${path} is not a Latchkey backup.`);
   if (any.data.version > formatVersion) {
     throw new CommandError(
       `${path} was made by Latchkey ${any.data.service}, in a format that this version does not know. Restore it with ` +
@@ -53,12 +53,12 @@ function parseHeader(path: string, line: Buffer): BackupHeader {
     );
   }
   const header = headerSchema.safeParse(value);
-  if (!header.success) throw broken(path, 'its first line is not as it was written');
+  if (!header.success) throw broken(path, 'its first line is damaged');
   return header.data;
 }
 
 const batchBytes = 512 * 1024;
-const mostRowsAtOnce = 2_000;
+const maxBatchRows = 2_000;
 
 async function* readBatches(
   path: string,
@@ -83,7 +83,7 @@ async function* readBatches(
       hash.update(line).update('\n');
       rows.push(line.toString('utf8'));
       bytes += line.length;
-      if (rows.length === mostRowsAtOnce || bytes >= batchBytes || left === 1) {
+      if (rows.length === maxBatchRows || bytes >= batchBytes || left === 1) {
         yield { table, rows, from: table.rows - left + 2 - rows.length };
         rows = [];
         bytes = 0;
@@ -92,15 +92,15 @@ async function* readBatches(
   }
   const trailer = trailerSchema.safeParse(parseJson(await next()));
   if (!trailer.success || trailer.data.rows !== rowsIn(header)) {
-    throw broken(path, 'its last line is not as it was written');
+    throw broken(path, 'its last line is damaged');
   }
-  if (trailer.data.sha256 !== hash.digest('hex')) throw broken(path, 'it has been altered');
-  if ((await lines.next()).done !== true) throw broken(path, 'something follows its end');
+  if (trailer.data.sha256 !== hash.digest('hex')) throw broken(path, 'its content has changed');
+  if ((await lines.next()).done !== true) throw broken(path, 'there is data after its end');
 }
 
 async function* linesOfFile(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
-  // Whoever reads from gunzip is told of a failure too.
+  // The reader of `gunzip` gets the error too, so this promise need not report it.
   pipeline(createReadStream(path), gunzip, { signal }).catch(() => undefined);
   try {
     yield* linesIn(gunzip);
@@ -116,7 +116,7 @@ function describeReadFailure(path: string, error: unknown): unknown {
   if (error instanceof LineTooLongError) {
     return error.line === 1
       ? new CommandError(
-          `${path} is no backup of Latchkey: its first line is longer than that of any backup.`,
+          `${path} is not a Latchkey backup: its first line is longer than that of any backup.`,
         )
       : broken(path, `line ${error.line} is longer than a line of any Latchkey backup`);
   }
@@ -126,16 +126,16 @@ function describeReadFailure(path: string, error: unknown): unknown {
   if (code === 'Z_BUF_ERROR') return broken(path, 'its end is missing');
   if (code === 'Z_DATA_ERROR') {
     return error instanceof Error && error.message.includes('header check')
-      ? new CommandError(`${path} is no backup of Latchkey.`)
-      : broken(path, 'it has been altered');
+      ? new CommandError(`${path} is not a Latchkey backup.`)
+      : broken(path, 'its content has changed');
   }
-  return code.startsWith('Z_') || error instanceof RangeError ? broken(path, 'it has been altered') : error;
+  return code.startsWith('Z_') || error instanceof RangeError
+    ? broken(path, 'its content has changed')
+    : error;
 }
 
 const broken = (path: string, how: string): CommandError =>
-  new CommandError(
-    `${path} is not a whole backup: ${how}. Nothing has been restored from it: use another one.`,
-  );
+  new CommandError(`${path} is damaged: ${how}. Nothing was restored from it: use another backup.`);
 
 function parseJson(line: Buffer): unknown {
   try {

@@ -7,8 +7,7 @@ import type { BackupHeader, BackupTable } from './format.ts';
 import { dataTables } from './tables.ts';
 
 /**
- * Reads from one snapshot of the database, so that all of what is read belongs together while others write. Nothing is
- * changed, and nobody is held up.
+ * Runs `work` in a read-only transaction on one snapshot: its reads are consistent while others write, and block no one.
  */
 export async function inSnapshot<Result>(
   pool: pg.Pool,
@@ -22,7 +21,7 @@ export async function inSnapshot<Result>(
     // The first query takes the snapshot, so the lock comes first: in a snapshot from before a migration rewrote a
     // table, that table is empty.
     if (tables.length > 0) await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS SHARE MODE`);
-    // Whoever takes the output may be slow, and a large table takes its time.
+    // The reader of the output may be slow, and a large table takes time.
     await client.query(
       `SELECT set_config(name, '0', true) FROM pg_settings
        WHERE name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`,
@@ -31,12 +30,12 @@ export async function inSnapshot<Result>(
     await client.query(`SET LOCAL bytea_output = 'hex'; SET LOCAL row_security = off`);
     return await work(client);
   } finally {
-    // Closed, not reused, so that its transaction ends whatever has happened.
+    // Closing the connection ends its transaction in every case.
     client.release(true);
   }
 }
 
-/** Those of our tables that exist: an earlier version did not have all of them. */
+/** The tables of the service that exist. A database of an earlier version lacks some. */
 async function tablesThere(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL',
@@ -46,8 +45,8 @@ async function tablesThere(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * What there is to back up.
- * @throws {DatabaseStartError | CommandError} when it is no database of this version or an earlier one
+ * Lists the tables to back up, with their columns and row counts.
+ * @throws {DatabaseStartError | CommandError} when this is not a database of this or an earlier version
  */
 export async function surveySnapshot(
   client: pg.ClientBase,
@@ -55,16 +54,16 @@ export async function surveySnapshot(
 ): Promise<Pick<BackupHeader, 'createdAt' | 'migrations' | 'tables'>> {
   const history = await readAppliedMigrations(client);
   if (history.length === 0) {
-    throw new CommandError('The database holds nothing of Latchkey: check DATABASE_URL or DATA_DIR.');
+    throw new CommandError('The database has no Latchkey tables: check DATABASE_URL or DATA_DIR.');
   }
   pendingMigrations(migrations, history);
   const { rows } = await client.query<{ now: Date }>('SELECT now() AS now');
   const tables: BackupTable[] = [];
   for (const name of dataTables) {
     const columns = await columnsOf(client, name);
-    // An earlier version did not have all of them.
+    // A database of an earlier version lacks some tables.
     if (columns.length > 0)
-      tables.push({ name, columns, rows: await countRows(client, await wholeOf(client, name)) });
+      tables.push({ name, columns, rows: await countRows(client, await sourceOf(client, name)) });
   }
   return {
     createdAt: (rows[0]?.now ?? new Date()).toISOString(),
@@ -73,7 +72,7 @@ export async function surveySnapshot(
   };
 }
 
-/** The columns of a table that hold what was written to them, and not what PostgreSQL computes. */
+/** The columns of a table, without generated ones; none if the table does not exist. */
 export async function columnsOf(client: pg.Pool | pg.ClientBase, table: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute
@@ -90,26 +89,26 @@ export async function countRows(client: pg.Pool | pg.ClientBase, from: string): 
 }
 
 /**
- * What to read of a table. A process that ended during a mint leaves licenses that were never shown and that the next start
- * deletes. A backup does not mark them, so a restore would show them all: it leaves them out.
+ * The FROM clause for a table's rows. A process that died during a mint leaves licenses that were never shown to anyone,
+ * and the next start deletes them. A backup leaves them out, because a restore could not tell them apart.
  */
-async function wholeOf(client: pg.ClientBase, table: string): Promise<string> {
-  // An earlier version's mints leave nothing.
+async function sourceOf(client: pg.ClientBase, table: string): Promise<string> {
+  // In earlier versions a mint left nothing behind.
   const mayHide = table === 'licenses' && (await columnsOf(client, 'mint_under_way')).length > 0;
   return mayHide ? `${table} WHERE ${isNotUnderWay}` : table;
 }
 
-/** So many bytes of rows are asked for at once, roughly. */
+/** The approximate size of a batch. */
 const batchBytes = 512 * 1024;
-const mostRowsAtOnce = 2_000;
+const maxBatchRows = 2_000;
 
-/** The rows of a table as PostgreSQL's own JSON, a text each, in batches that take bounded memory. */
+/** Reads the rows of a table as PostgreSQL's own JSON text, in batches of bounded size. */
 export async function* rowsOf(
   client: pg.ClientBase,
   { name, columns }: BackupTable,
 ): AsyncGenerator<readonly string[]> {
   await client.query(
-    `DECLARE backup NO SCROLL CURSOR FOR SELECT row_to_json(line)::text FROM (SELECT ${columns.join(', ')} FROM ${await wholeOf(client, name)}) line`,
+    `DECLARE backup NO SCROLL CURSOR FOR SELECT row_to_json(line)::text FROM (SELECT ${columns.join(', ')} FROM ${await sourceOf(client, name)}) line`,
   );
   let wanted = 100;
   for (;;) {
@@ -118,7 +117,7 @@ export async function* rowsOf(
     const batch = rows.map(([row]) => row);
     yield batch;
     const average = batch.reduce((sum, row) => sum + row.length, 0) / batch.length;
-    wanted = Math.min(mostRowsAtOnce, Math.max(1, Math.floor(batchBytes / average)));
+    wanted = Math.min(maxBatchRows, Math.max(1, Math.floor(batchBytes / average)));
   }
   await client.query('CLOSE backup');
 }

@@ -3,11 +3,11 @@ import { Writable } from 'node:stream';
 import type { Output } from '../terminal.ts';
 
 /**
- * Standard output as a stream that has finished when all of it has been taken, and not before; what it writes to stays
- * open. Node.js's own stream for a file takes a part of a chunk for all of it: and a part is what a disk that fills
- * takes of the last one.
+ * A stream to standard output that finishes only when every byte has been written, and leaves standard output open.
+ * Node.js's own stream for a file treats a partial write as a complete one, and a full disk writes the last chunk
+ * partially.
  */
-export function wholeOutput(stdout: Output): Writable {
+export function createOutputStream(stdout: Output): Writable {
   const descriptor = descriptorOf(stdout);
   if (descriptor !== null && isWrittenDirectly(descriptor)) {
     return createWriteStream('', { fd: descriptor, autoClose: false });
@@ -22,7 +22,7 @@ export function wholeOutput(stdout: Output): Writable {
 const descriptorOf = (stdout: Output): number | null =>
   'fd' in stdout && typeof stdout.fd === 'number' ? stdout.fd : null;
 
-/** A file or a device: what is no file is better waited for by the event loop than by a thread. */
+/** Whether this is a file or a device. The event loop waits for pipes and sockets better than a thread of the pool. */
 function isWrittenDirectly(descriptor: number): boolean {
   const stats = fstatSync(descriptor);
   return !stats.isFIFO() && !stats.isSocket();

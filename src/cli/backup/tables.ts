@@ -1,4 +1,4 @@
-/** What a backup holds: parents before those who refer to them, the order in which rows can be inserted. */
+/** The tables in a backup, in insertion order: a table follows those that its foreign keys refer to. */
 export const dataTables = [
   'developers',
   'api_keys',
@@ -11,8 +11,8 @@ export const dataTables = [
 ] as const;
 
 /**
- * What a backup leaves out, and a restored database has all the same: counts and search data, which triggers make anew
- * of the rows that are inserted, notes for instances that are running, and a mint that is not done.
+ * Tables that a backup leaves out: counts and search data, which triggers derive from the restored rows, change
+ * notifications for running instances, and unfinished mints.
  */
 export const derivedTables = [
   'cache_changes',
@@ -25,5 +25,5 @@ export const derivedTables = [
   'validation_counts',
 ] as const;
 
-/** What belongs to a database and not to its data: a backup leaves it out, and a restore leaves it as it is. */
+/** Tables about the database itself: a backup leaves them out, and a restore does not change them. */
 export const ownTables = ['clock_notes', 'installation'] as const;

@@ -4,8 +4,8 @@ import { type BackupHeader, rowsIn } from './format.ts';
 import { rowsOf } from './snapshot.ts';
 
 /**
- * A backup's bytes before they are compressed: header, rows, trailer.
- * @param onRows told how many more rows have been read
+ * Generates the uncompressed bytes of a backup: header, rows, trailer.
+ * @param onRows called with the number of rows in each batch
  */
 export async function* backupBytes(
   client: pg.ClientBase,
@@ -22,13 +22,16 @@ export async function* backupBytes(
   for (const table of header.tables) {
     let count = 0;
     for await (const rows of rowsOf(client, table)) {
-      if (rows.some((row) => row.includes('\n'))) throw new Error(`A row of ${table.name} is not one line.`);
+      if (rows.some((row) => row.includes('\n')))
+        throw new Error(`A row of ${table.name} contains a line feed.`);
       yield seal(`${rows.join('\n')}\n`);
       count += rows.length;
       onRows(rows.length);
     }
     if (count !== table.rows) {
-      throw new Error(`${table.name} had ${table.rows} rows and then ${count}: that is no snapshot.`);
+      throw new Error(
+        `${table.name} had ${table.rows} rows and now has ${count}: the snapshot is inconsistent.`,
+      );
     }
   }
   yield Buffer.from(`${JSON.stringify({ rows: rowsIn(header), sha256: hash.digest('hex') })}\n`, 'utf8');

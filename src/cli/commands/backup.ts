@@ -10,7 +10,7 @@ import { adviseOnLock } from '../advise-on-lock.ts';
 import { checkTarget, writeAtomically } from '../backup/atomic-write.ts';
 import { type BackupHeader, formatName, formatVersion, rowsIn } from '../backup/format.ts';
 import { inSnapshot, surveySnapshot } from '../backup/snapshot.ts';
-import { wholeOutput } from '../backup/standard-output.ts';
+import { createOutputStream } from '../backup/standard-output.ts';
 import { backupBytes } from '../backup/write.ts';
 import { type Connections, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { CommandError } from '../failure.ts';
@@ -20,14 +20,14 @@ import { say, type Terminal } from '../terminal.ts';
 export function addBackupCommand(program: Command, terminal: Terminal): void {
   program
     .command('backup')
-    .description('write the whole database to one file, which "latchkey restore" reads')
+    .description('write the whole database to one file, for "latchkey restore"')
     .argument('<file>', 'the file to write; "-" for standard output')
-    .option('-f, --force', 'replace a file that is there')
+    .option('-f, --force', 'replace an existing file')
     .addHelpText(
       'after',
-      '\nA PostgreSQL server is backed up while the service runs; stop the service to back up an embedded database.\n' +
-        'The file holds password hashes and license hashes: keep it like the database. It does not hold the master\n' +
-        'secret (SERVICE_SECRET, or the file service-secret in DATA_DIR), without which it is of little use.',
+      '\nA PostgreSQL server can be backed up while the service runs. To back up an embedded database, stop the service.\n' +
+        'The file contains password hashes and license hashes: protect it like the database. It does not contain the\n' +
+        'master secret (SERVICE_SECRET, or the file service-secret in DATA_DIR), which a restored service needs.',
     )
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = loadDataConfig(terminal.env);
@@ -45,14 +45,14 @@ export function addBackupCommand(program: Command, terminal: Terminal): void {
 async function checkOutput(file: string, force: boolean, { stdout }: Terminal): Promise<void> {
   if (file !== '-') await checkTarget(file, force);
   else if (stdout.isTTY === true) {
-    throw new CommandError('Standard output is a terminal: name a file, or send the output to one.');
+    throw new CommandError('Standard output is a terminal: name a file, or redirect the output to one.');
   }
 }
 
 async function open({ database: address }: DataConfig, terminal: Terminal): Promise<Connections> {
   if (address.kind === 'embedded' && !hasEmbeddedDatabase(address.directory)) {
     throw new CommandError(
-      `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL as for the service.`,
+      `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL to the service's value.`,
     );
   }
   const migrations = await readMigrations();
@@ -82,7 +82,7 @@ async function backUp(
     say(stderr, message);
   };
   try {
-    if (file === '-') await write(wholeOutput(stdout));
+    if (file === '-') await write(createOutputStream(stdout));
     else await writeAtomically({ path: file, force, warn }, write);
   } finally {
     progress.end();
@@ -102,7 +102,7 @@ function report(header: BackupHeader, file: string, config: DataConfig, terminal
       : 'the value of SERVICE_SECRET';
   say(
     output,
-    `It does not hold the master secret: keep ${secret} as well, in another place. The private keys of`,
+    `The backup does not contain the master secret: keep ${secret} as well, in another place. Without it, the private`,
   );
-  say(output, 'your applications cannot be opened without it.');
+  say(output, 'keys of your applications cannot be decrypted.');
 }

@@ -9,11 +9,11 @@ const words: Readonly<Record<Level, string>> = { ok: 'ok  ', warn: 'WARN', fail:
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
-    .description('look at configuration, database, Redis, clock and secret, and say what to do')
+    .description('check configuration, database, Redis, clocks and master secret, and advise on problems')
     .option('--json', 'print one JSON object: ok, and findings with check, level and message')
     .addHelpText(
       'after',
-      '\nIt changes nothing, and may run beside the service. It ends with 1 where a check fails.',
+      '\nThe command changes nothing and can run while the service runs. It exits with 1 if a check fails.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const findings: Finding[] = [];

@@ -11,28 +11,28 @@ import { say, type Terminal } from '../terminal.ts';
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
     .command('migrate')
-    .description('bring the database up to date, as the service does when it starts')
-    .option('--dry-run', 'list the migrations that would be applied, and apply none')
+    .description('apply pending migrations, as the service does when it starts')
+    .option('--dry-run', 'only list the pending migrations')
     .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
       const { database: address } = loadDataConfig(terminal.env);
       const migrations = await (dryRun ? findPending : applyPending)(address, terminal);
       const where = describeAddress(address);
       if (migrations.length === 0) say(terminal.stdout, `Nothing to do: ${where} is up to date.`);
-      else say(terminal.stdout, `${dryRun ? 'To be applied' : 'Applied'} to ${where}:`);
+      else say(terminal.stdout, `${dryRun ? 'Pending on' : 'Applied to'} ${where}:`);
       for (const { name } of migrations) say(terminal.stdout, `  ${name}`);
     });
 }
 
 async function applyPending(address: DatabaseAddress, terminal: Terminal): Promise<readonly Migration[]> {
   const migrations = await readMigrations();
-  // One that is made here is copied with all of them.
-  const isMade = isMissing(address);
+  // `connect` creates a missing embedded database with all migrations applied.
+  const isCreated = isMissing(address);
   const { pool, close } = await connect(address, migrations, terminal);
   try {
     const log = commandLog(terminal);
     const applied = await migrate(pool, { log, migrations, signal: terminal.signal });
     await startLogPartitions(pool, new Date(), log);
-    return isMade ? migrations : applied;
+    return isCreated ? migrations : applied;
   } finally {
     await close();
   }

@@ -3,7 +3,7 @@ import { loadDataConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { resetPassword } from '../../services/account/reset-password.ts';
 import { newDeveloper } from '../../services/auth/fields.ts';
-import { describeAddress, hasEmbeddedDatabase, keptNowhere } from '../database.ts';
+import { describeAddress, hasEmbeddedDatabase, inMemoryDatabaseError } from '../database.ts';
 import { CommandError } from '../failure.ts';
 import { checkAccount, receivePassword } from '../new-password.ts';
 import { openAccounts } from '../open-accounts.ts';
@@ -19,19 +19,16 @@ const refusal = 'The password cannot be set';
 export function addResetPasswordCommand(program: Command, terminal: Terminal): void {
   program
     .command('reset-password')
-    .description('set a new password for a developer, whose session cookies end')
-    .requiredOption('--email <address>', 'the address that the developer logs in with')
-    .option(
-      '--password-stdin',
-      'read the password from standard input, as one line, instead of asking for it',
-    )
+    .description("set a developer's password and end their sessions")
+    .requiredOption('--email <address>', 'the email address that the developer logs in with')
+    .option('--password-stdin', 'read the password as one line from standard input, without a prompt')
     .action(async ({ email, passwordStdin: isOnStdin = false }: Options) => {
       const config = loadDataConfig(terminal.env);
       const { database: address } = config;
-      if (address.kind === 'memory') throw keptNowhere();
+      if (address.kind === 'memory') throw inMemoryDatabaseError();
       if (address.kind === 'embedded' && !hasEmbeddedDatabase(address.directory)) {
         throw new CommandError(
-          `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL as for the service.`,
+          `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL to the service's value.`,
         );
       }
       const account = checkAccount(newDeveloper.pick({ email: true }).safeParse({ email }), refusal);
@@ -42,14 +39,14 @@ export function addResetPasswordCommand(program: Command, terminal: Terminal): v
         const developer = await resetPassword({ ctx, input: { email: account.email, password } });
         if (developer === null) {
           throw new CommandError(
-            `No account in ${describeAddress(address)} has the email address ${account.email}: nothing has been changed.`,
+            `No account in ${describeAddress(address)} has the email address ${account.email}. Nothing was changed.`,
           );
         }
         say(terminal.stdout, `${developer.id} ${developer.email}`);
         say(
           terminal.stderr,
-          `Set a new password in ${describeAddress(address)}. Every session cookie of the account has ended; its API ` +
-            'keys have not: whoever logs in now can revoke them.',
+          `Set a new password in ${describeAddress(address)}. All session cookies of the account are now invalid. Its ` +
+            'API keys are still valid: log in to revoke them.',
         );
       } finally {
         await database.close();

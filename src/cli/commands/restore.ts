@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
 import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
 import { ensureLogPartitions } from '../../db/log-partitions.ts';
-import { migrate, whileNobodyMigrates } from '../../db/migrate.ts';
+import { migrate, withMigrationLock } from '../../db/migrate.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
 import { findMasterSecrets } from '../../services/application/open-keyring.ts';
 import { type BackupHeader, rowsIn } from '../backup/format.ts';
@@ -11,29 +11,29 @@ import { type Connections, commandLog, connect, describeAddress } from '../datab
 import { CommandError } from '../failure.ts';
 import { print, startProgress } from '../progress.ts';
 import { insertBackup } from '../restore/insert.ts';
-import { type Inspection, inspectBackup, nameSome } from '../restore/inspect.ts';
+import { type Inspection, inspectBackup, listSome } from '../restore/inspect.ts';
 import { migrationsOf, refuseIfServed, refuseOtherTables, refuseUnlessEmpty } from '../restore/target.ts';
 import { say, type Terminal } from '../terminal.ts';
 
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   program
     .command('restore')
-    .description('put a backup into an empty database, embedded or on a server')
-    .argument('<file>', 'what "latchkey backup" wrote')
+    .description('restore a backup into an empty database, embedded or on a server')
+    .argument('<file>', 'a file written by "latchkey backup"')
     .option(
       '--allow-unreadable-keys',
-      "restore applications too whose private keys the master secret does not open, where it opens others'",
+      'restore even if the master secret cannot decrypt the private keys of some applications',
     )
     .addHelpText(
       'after',
-      '\nThe service must not run meanwhile, and nobody else be connected to the database. Everything is restored or\n' +
-        'nothing: a database that was given half of a backup does not come to be. With the master secret at hand\n' +
-        '(SERVICE_SECRET, or service-secret in DATA_DIR) the backup is only restored if it is its own.',
+      '\nStop the service and close all other connections to the database first. A restore is atomic: it restores\n' +
+        'everything or nothing. If the master secret is available (SERVICE_SECRET, or service-secret in DATA_DIR),\n' +
+        'it must be the one that the backup was made with.',
     )
     .action(async (file: string, { allowUnreadableKeys = false }: { allowUnreadableKeys?: boolean }) => {
       if (file === '-') {
         throw new CommandError(
-          'A restore reads its file twice, which standard input cannot be: write it to a file first, and name that.',
+          'A restore reads its file twice, so it cannot read standard input: write it to a file first.',
         );
       }
       const config = loadDataConfig(terminal.env);
@@ -56,7 +56,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Null where the operator has not said which the secret is: it is not needed to restore. */
+/** Null if no master secret is configured. A restore does not need it. */
 function readKeyring(config: DataConfig): Keyring | null {
   if (config.serviceSecret === null && config.database.kind !== 'embedded') return null;
   const secrets = findMasterSecrets(config);
@@ -102,7 +102,7 @@ interface Restoration {
   readonly inspection: Inspection;
 }
 
-/** @returns the migrations that came after the backup, which have been applied as well */
+/** @returns the migrations later than the backup, which have been applied too */
 async function restore(
   { pool, kind }: Connections,
   { file, had, migrations, where, inspection }: Restoration,
@@ -112,11 +112,11 @@ async function restore(
   const log = commandLog(terminal);
   await refuseUnlessEmpty(pool, had, where);
   await migrate(pool, { log, migrations: had, signal });
-  // Else older entries would lie in the partition for what has no other, and be deleted one by one.
+  // Without a partition for their week, older entries would go to the default partition and be deleted one by one.
   for (const week of inspection.logWeeks) await ensureLogPartitions(pool, new Date(week));
   await ensureLogPartitions(pool, new Date());
 
-  await whileNobodyMigrates(pool, { log, signal }, async (client) => {
+  await withMigrationLock(pool, { log, signal }, async (client) => {
     if (kind === 'server') await refuseIfServed(client, where);
     await refuseUnlessEmpty(client, had, where);
     const backup = await openBackup(file, signal);
@@ -147,27 +147,33 @@ function report(header: BackupHeader, outcome: Outcome, { stdout }: Terminal): v
   const { file, where, since, isSecretKnown } = outcome;
   say(stdout, `Restored ${file} into ${where}, as it was at ${header.createdAt}:`);
   for (const { name, rows } of header.tables) say(stdout, `  ${name.replaceAll('_', ' ')}: ${print(rows)}`);
-  if (since.length > 0) say(stdout, `and brought it up to date: ${since.length} migrations.`);
+  if (since.length > 0) say(stdout, `Applied ${since.length} later migrations.`);
   if (!isSecretKnown) {
     say(
       stdout,
-      'The master secret is not known here, so that it was not tried: the service needs the one that the',
+      'No master secret is configured here, so the private keys were not checked. The service needs the',
     );
-    say(stdout, 'backup was made with, as SERVICE_SECRET or as the file service-secret in DATA_DIR.');
+    say(
+      stdout,
+      'secret that the backup was made with, as SERVICE_SECRET or as the file service-secret in DATA_DIR.',
+    );
   }
   say(
     stdout,
-    'What was made after that moment is gone, keys that were sold since with it; what was undone after it (a',
+    'Changes after that time are lost, including licenses sold since. Revoked API keys, bans and changed',
   );
-  say(stdout, 'revoked API key, a ban, a changed password) is as it was. Undo again what must not be.');
+  say(
+    stdout,
+    'passwords are as they were at that time: repeat the revocations, bans and changes that you still need.',
+  );
 }
 
 function warnOfKeys(unreadable: readonly string[], { stderr }: Terminal): void {
   say(
     stderr,
-    `WARNING: the master secret does not open the private keys of these applications: ${nameSome(unreadable)}. Their ` +
-      'customers are refused with UNAVAILABLE, and their keys cannot be rotated, until the secret that they are ' +
-      'encrypted under is given as SERVICE_SECRET_PREVIOUS, or they are deleted. Where the oldest or the newest of all ' +
-      'applications is among them, the service does not start until then.',
+    `WARNING: the master secret cannot decrypt the private keys of these applications: ${listSome(unreadable)}. Their ` +
+      'customers get UNAVAILABLE, and their keys cannot be rotated, until you set SERVICE_SECRET_PREVIOUS to the secret ' +
+      'that they are encrypted under, or delete the applications. If the oldest or newest of all applications is ' +
+      'affected, the service does not start until then.',
   );
 }

@@ -34,11 +34,11 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
   program
     .command('rotate-secret')
     .description(
-      'encrypt what the master secret protects under a new one; for an embedded database, make that too',
+      'encrypt all private keys under a new master secret; with an embedded database, generate that secret too',
     )
     .option(
       '--forget-previous',
-      'make nothing: remove the secrets before the one in the data directory, for good',
+      'do not rotate: permanently remove the previous secrets from the data directory',
     )
     .action(async ({ forgetPrevious = false }: Options) => {
       const config = loadDataConfig(terminal.env);
@@ -57,7 +57,7 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
         const directory =
           database.kind === 'embedded' && config.serviceSecret === null ? database.directory : null;
         if (forgetPrevious) await forget(config, directory, pool, terminal);
-        else if (directory === null) await rotateGiven(config, pool, terminal);
+        else if (directory === null) await rotateConfigured(config, pool, terminal);
         else await rotateStored(config, directory, pool, terminal);
       } finally {
         await close();
@@ -65,46 +65,46 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
     });
 }
 
-/** The secrets are the operator's, in SERVICE_SECRET and SERVICE_SECRET_PREVIOUS. */
-async function rotateGiven(config: DataConfig, pool: Pool, terminal: Terminal): Promise<void> {
+/** Rotates to the operator's own secret, with SERVICE_SECRET and SERVICE_SECRET_PREVIOUS. */
+async function rotateConfigured(config: DataConfig, pool: Pool, terminal: Terminal): Promise<void> {
   const keyring = keyringOf(config);
   const rotation = await rotate(keyring, pool, terminal);
   requireDone(rotation.left);
   const isProved = rotation.left.current > 0 || config.previousSecret === null;
-  await noteSecret(pool, keyring, isProved);
-  tell(rotation, terminal);
+  await recordSecret(pool, keyring, isProved);
+  report(rotation, terminal);
   if (rotation.rotated > 0) {
     say(
       terminal.stdout,
       'Keep SERVICE_SECRET_PREVIOUS set for 7 more days, until all session cookies are signed under SERVICE_SECRET; ' +
-        'or, where the old secret may be known to others, remove it now, and everybody logs in again.',
+        'if the old secret may have leaked, remove it now, and all developers have to log in again.',
     );
   } else if (config.previousSecret === null) {
     say(
       terminal.stdout,
       'To rotate it, set SERVICE_SECRET to a new secret (openssl rand -base64 32) and SERVICE_SECRET_PREVIOUS to the ' +
-        'present one, restart the service, and run this again.',
+        'current one, restart the service, and run this command again.',
     );
   }
 }
 
-/** The secrets are files of a data directory, whose lock is held: no service is at work on it. */
+/** Rotates to a generated secret in a data directory. The caller holds the directory's lock, so no service is running. */
 async function rotateStored(
   config: DataConfig,
   directory: string,
   pool: Pool,
   terminal: Terminal,
 ): Promise<void> {
-  // A rotation that was cut short is finished first: the next one would forget what its rows need.
-  const present = keyringOf(config);
-  const unfinished = await rotate(present, pool, terminal);
+  // Finish an interrupted rotation first: a new one would discard the secret that its remaining rows need.
+  const current = keyringOf(config);
+  const unfinished = await rotate(current, pool, terminal);
   requireDone(unfinished.left);
-  await noteSecret(pool, present, unfinished.left.current > 0 || config.previousSecret === null);
+  await recordSecret(pool, current, unfinished.left.current > 0 || config.previousSecret === null);
   if (unfinished.rotated > 0) {
-    tell(unfinished, terminal);
+    report(unfinished, terminal);
     say(
       terminal.stdout,
-      'A rotation had been cut short, and has been finished; no other secret was made. To make one, run this again.',
+      'This finished an interrupted rotation and generated no new secret. To rotate again, run this command again.',
     );
     return;
   }
@@ -113,13 +113,13 @@ async function rotateStored(
   const keyring = keyringOf(config);
   const rotation = await rotate(keyring, pool, terminal);
   requireDone(rotation.left);
-  await noteSecret(pool, keyring, true);
-  tell(rotation, terminal);
+  await recordSecret(pool, keyring, true);
+  report(rotation, terminal);
   say(
     terminal.stdout,
-    `The new secret is in ${secretPath(directory)}, the one before it in ${previousSecretsPath(directory)}. Keep both ` +
-      'with your backups: one from before today needs the old one. For 7 days session cookies of the old one are ' +
-      'honoured; where it may be known to others, run "latchkey rotate-secret --forget-previous" now.',
+    `The new secret is in ${secretPath(directory)}, the previous one in ${previousSecretsPath(directory)}. Keep both ` +
+      'with your backups: earlier backups need the old one. Session cookies signed under the old secret stay valid for ' +
+      '7 days; if it may have leaked, run "latchkey rotate-secret --forget-previous" now.',
   );
 }
 
@@ -131,12 +131,12 @@ async function forget(
 ): Promise<void> {
   if (directory === null) {
     throw new CommandError(
-      'The secrets are in the environment: run "latchkey rotate-secret", and then remove SERVICE_SECRET_PREVIOUS.',
+      'The secrets are in the environment: run "latchkey rotate-secret", then remove SERVICE_SECRET_PREVIOUS.',
     );
   }
   const { previous } = readStoredSecrets(directory) ?? { previous: [] };
   if (previous.length === 0) {
-    say(terminal.stdout, `Nothing to do: ${previousSecretsPath(directory)} is not there.`);
+    say(terminal.stdout, `Nothing to do: ${previousSecretsPath(directory)} does not exist.`);
     return;
   }
   const keyring = keyringOf(config);
@@ -144,20 +144,20 @@ async function forget(
   requireReadable(counts);
   if (counts.previous > 0) {
     throw new CommandError(
-      `${counts.previous} private keys are still encrypted under a secret before the present one: finish that first, ` +
-        'with "latchkey rotate-secret".',
+      `${counts.previous} private keys are still encrypted under a previous secret: first run "latchkey ` +
+        'rotate-secret" to finish the rotation.',
     );
   }
-  await noteSecret(pool, keyring, counts.current > 0 || config.previousSecret === null);
+  await recordSecret(pool, keyring, counts.current > 0 || config.previousSecret === null);
   forgetPreviousSecrets(directory);
   say(
     terminal.stdout,
-    `Removed ${previousSecretsPath(directory)}. Whoever logged in before the rotation logs in again.`,
+    `Removed ${previousSecretsPath(directory)}. Developers who logged in before the rotation must log in again.`,
   );
 }
 
 /** Runs before a secret is forgotten, so that a start with only the current one accepts it. */
-async function noteSecret(pool: Pool, keyring: Keyring, isProved: boolean): Promise<void> {
+async function recordSecret(pool: Pool, keyring: Keyring, isProved: boolean): Promise<void> {
   if (await hasSecretFingerprint(pool)) await requireOwnSecret(pool, keyring, isProved);
 }
 
@@ -165,7 +165,7 @@ function keyringOf(config: DataConfig): Keyring {
   const secrets = findMasterSecrets(config);
   if (secrets === null) {
     throw new CommandError(
-      'There is no master secret beside the database: restore service-secret from a backup, or set SERVICE_SECRET.',
+      'There is no master secret for this database: restore service-secret from a backup, or set SERVICE_SECRET.',
     );
   }
   return createKeyring(secrets.current, secrets.previous);
@@ -179,7 +179,7 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
   try {
     return await rotateApplicationKeys(pool, keyring, {
       signal: terminal.signal,
-      // A second pass looks at the same ones again.
+      // A second pass counts the same keys again.
       onProgress: (seen) => {
         if (seen > shown) progress.advance(seen - shown);
         shown = Math.max(shown, seen);
@@ -190,10 +190,10 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
   }
 }
 
-function tell({ rotated, left }: Rotation, { stdout }: Terminal): void {
+function report({ rotated, left }: Rotation, { stdout }: Terminal): void {
   say(
     stdout,
-    `Encrypted ${rotated} private keys anew; all ${left.current} are under the present master secret.`,
+    `Re-encrypted ${rotated} private keys; all ${left.current} are under the current master secret.`,
   );
 }
 
@@ -201,8 +201,8 @@ function requireDone(left: KeyCounts): void {
   requireReadable(left);
   if (left.previous > 0) {
     throw new CommandError(
-      `${left.previous} private keys were encrypted under an older secret again while this ran: an instance still ` +
-        'makes applications under it. Give every instance the new SERVICE_SECRET, and run this again.',
+      `${left.previous} private keys were encrypted under an older secret while this command ran: an instance still ` +
+        'uses it. Set the new SERVICE_SECRET on every instance, and run this command again.',
     );
   }
 }
@@ -212,7 +212,7 @@ function requireReadable({ unreadable }: KeyCounts): void {
   const shown = unreadable.slice(0, 5).join(', ');
   const more = unreadable.length > 5 ? `, and ${unreadable.length - 5} more` : '';
   throw new CommandError(
-    `The private keys of ${unreadable.length} applications open under no secret at hand (${shown}${more}): they are as ` +
-      'they were. Set SERVICE_SECRET_PREVIOUS to the secret that they were encrypted under, and run this again.',
+    `No configured secret decrypts the private keys of ${unreadable.length} applications (${shown}${more}). They were ` +
+      'not changed. Set SERVICE_SECRET_PREVIOUS to the secret that they were encrypted under, and run this command again.',
   );
 }

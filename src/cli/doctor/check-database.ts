@@ -12,19 +12,19 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('database');
 
-/** Searches find the same without them, and read more. */
+/** Searches work without them, but read more rows. */
 const usefulExtensions = ['btree_gin', 'pg_trgm'];
-/** No statement of the service waits that long for its next one. */
-const longestIdleSeconds = 60;
+/** The service never leaves a transaction idle for this long. */
+const maxIdleSeconds = 60;
 
 async function first<Row extends object>(pool: Pool, sql: string, values: unknown[] = []): Promise<Row> {
   const { rows } = await pool.query<Row>(sql, values);
   const row = rows[0];
-  if (row === undefined) throw new Error('The database answered nothing.');
+  if (row === undefined) throw new Error('The database returned no row.');
   return row;
 }
 
-/** Looks at an open database as it is found, and changes nothing. */
+/** Checks an open database without changing it. */
 export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Promise<readonly Finding[]> {
   const { version, encoding } = await first<{ version: string; encoding: string }>(
     pool,
@@ -34,9 +34,9 @@ export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Pr
   return [
     ok(`PostgreSQL ${version}`),
     encoding === 'UTF8'
-      ? ok('Its encoding is UTF8')
+      ? ok('The encoding is UTF8')
       : fail(
-          `Its encoding is ${encoding}, which cannot store every text, so the service does not start: create a database ` +
+          `The encoding is ${encoding}, which cannot store every text, so the service does not start: create a database ` +
             `with ENCODING 'UTF8', and move the data with "latchkey backup" and "latchkey restore".`,
         ),
     finding,
@@ -59,7 +59,7 @@ async function checkMigrations(
 ): Promise<{ pending: boolean; isEmpty: boolean; finding: Finding }> {
   const applied = await readAppliedMigrations(pool);
   if (applied.length === 0) {
-    const finding = ok('It is empty: the first start, or "latchkey migrate", makes its tables');
+    const finding = ok('The database is empty: the first start, or "latchkey migrate", creates its tables');
     return { pending: true, isEmpty: true, finding };
   }
   try {
@@ -68,7 +68,7 @@ async function checkMigrations(
       pending.length === 0
         ? ok(`All ${applied.length} migrations are applied`)
         : warn(
-            `${pending.length} migrations are to be applied: the next start, or "latchkey migrate", does it.`,
+            `${pending.length} migrations are pending: the next start, or "latchkey migrate", applies them.`,
           );
     return { pending: pending.length > 0, isEmpty: false, finding };
   } catch (error) {
@@ -77,60 +77,61 @@ async function checkMigrations(
 }
 
 async function checkServerClock(pool: Pool): Promise<readonly Finding[]> {
-  let [quickest, ahead] = [Number.POSITIVE_INFINITY, 0];
+  let [minLatency, ahead] = [Number.POSITIVE_INFINITY, 0];
   for (let count = 0; count < 3; count += 1) {
-    const asked = performance.now();
+    const sentAt = performance.now();
     const { now } = await first<{ now: string }>(
       pool,
       'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now',
     );
-    const latency = performance.now() - asked;
-    if (latency >= quickest) continue;
-    quickest = latency;
+    const latency = performance.now() - sentAt;
+    if (latency >= minLatency) continue;
+    minLatency = latency;
     ahead = Number(now) - (Date.now() - latency / 2);
   }
   return [checkClock('the PostgreSQL server', ahead, 'database')];
 }
 
 /**
- * Looks for transactions that somebody has begun and forgotten.
- * @param longestSeconds those that have been idle for longer are told
+ * Looks for transactions that a client has left open.
+ * @param maxSeconds how long a transaction may be idle
  */
-export async function checkIdle(pool: Pool, longestSeconds = longestIdleSeconds): Promise<Finding> {
+export async function checkIdle(pool: Pool, maxSeconds = maxIdleSeconds): Promise<Finding> {
   const { count, seconds } = await first<{ count: number; seconds: number | null }>(
     pool,
     `SELECT count(*)::int AS count, max(extract(epoch FROM now() - state_change))::int AS seconds
      FROM pg_stat_activity
      WHERE datname = current_database() AND state LIKE 'idle in transaction%'
        AND state_change < now() - make_interval(secs => $1)`,
-    [longestSeconds],
+    [maxSeconds],
   );
   return count === 0
     ? ok('No transaction has been left open')
     : warn(
-        `${count} transactions are open and idle, the oldest for ${seconds} s: they hold locks and keep old rows. See ` +
-          'pg_stat_activity for whose they are.',
+        `${count} transactions are open and idle, the oldest for ${seconds} s. They hold locks and keep VACUUM from ` +
+          'removing old rows: find their clients in pg_stat_activity.',
       );
 }
 
-/** Between two statements of a session that works, less than this passes. */
-const forgottenSeconds = 5;
+/** A session that is using its lock pauses for less than this between two statements. */
+const maxLockIdleSeconds = 5;
 
 /**
- * Looks for our locks that a session has kept: behind a pool of connections, one that its taker cannot let go any more.
- * @param longestSeconds those of backends that have been idle for longer are told
+ * Looks for advisory locks of the service that an idle session still holds. A connection pooler causes this: it keeps
+ * the session of a client that has gone.
+ * @param maxSeconds how long a session that holds a lock may be idle
  */
-export async function checkLocks(pool: Pool, longestSeconds = forgottenSeconds): Promise<Finding> {
+export async function checkLocks(pool: Pool, maxSeconds = maxLockIdleSeconds): Promise<Finding> {
   const stuck = (await holdersOf(pool, Object.values(advisoryLocks))).filter(
-    ({ state, seconds }) => state === 'idle' && (seconds ?? 0) >= longestSeconds,
+    ({ state, seconds }) => state === 'idle' && (seconds ?? 0) >= maxSeconds,
   );
-  if (stuck.length === 0) return ok('No lock of the service is stuck');
+  if (stuck.length === 0) return ok('No advisory lock of the service is stuck');
   const [level, effect] = stuck.some(({ key }) => key === advisoryLocks.migration)
-    ? [fail, 'no start and no migration gets past it']
-    : [warn, 'what it is for is not done meanwhile'];
+    ? [fail, 'starts and migrations wait for it']
+    : [warn, 'the maintenance that needs it is not done'];
   return level(
     `${stuck.map((holder) => `Advisory lock ${holder.key} is held by ${describeHolder(holder)}`).join('; ')}: ${effect}. ` +
-      `Nobody is at work on it, so end it: ${stuck.map(({ pid }) => `SELECT pg_terminate_backend(${pid})`).join('; ')}.`,
+      `The session is idle, so end it: ${stuck.map(({ pid }) => `SELECT pg_terminate_backend(${pid})`).join('; ')}.`,
   );
 }
 
@@ -139,12 +140,12 @@ async function checkExtensions(pool: Pool): Promise<Finding> {
     'SELECT extname AS name FROM pg_extension WHERE extname = ANY($1)',
     [usefulExtensions],
   );
-  const lacking = usefulExtensions.filter((name) => !rows.some((row) => row.name === name));
-  return lacking.length === 0
-    ? ok('It has the extensions that searches use')
+  const missing = usefulExtensions.filter((name) => !rows.some((row) => row.name === name));
+  return missing.length === 0
+    ? ok('The extensions that speed up searches are installed')
     : warn(
-        `It lacks ${lacking.join(' and ')}: searches find the same and read more. Its owner makes them with ` +
-          `"${lacking.map((name) => `CREATE EXTENSION ${name}`).join('; ')}".`,
+        `The extensions ${missing.join(' and ')} are missing: searches return the same results but read more rows. As the ` +
+          `database's owner, run "${missing.map((name) => `CREATE EXTENSION ${name}`).join('; ')}".`,
       );
 }
 
@@ -157,19 +158,19 @@ async function checkPartitions(pool: Pool): Promise<Finding> {
   );
   if (rows.length > 0) {
     return warn(
-      `The security log has no partition ${rows.map(({ name }) => name).join(' and ')}: a start makes it. If the ` +
-        'service runs, see its log for why it did not.',
+      `The security log has no partition ${rows.map(({ name }) => name).join(' and ')}: the next start creates it. If ` +
+        'the service is running, its log says why it has not.',
     );
   }
   const detached = await detachedOf(pool, wanted);
   if (detached.length > 0) {
     return fail(
-      `The security log has no partition for a week: the table exists but is not attached to the log. Attach it: ${detached
+      `The security log has no partition for a week: the table exists but is not attached. Attach it with ${detached
         .map(
           ({ name, from, to }) =>
             `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
         )
-        .join('; ')}; or rename it. The service does not start in that week.`,
+        .join('; ')}; or rename the table. Otherwise the service will not start in that week.`,
     );
   }
   const { stray } = await first<{ stray: boolean }>(
@@ -178,7 +179,7 @@ async function checkPartitions(pool: Pool): Promise<Finding> {
   );
   return stray
     ? warn('The security log has entries in its default partition: the clock of an instance was weeks ahead.')
-    : ok('The security log has its partitions, and nothing beside them');
+    : ok('The security log has its partitions, and its default partition is empty');
 }
 
 async function checkIndexes(pool: Pool): Promise<Finding> {
@@ -188,22 +189,22 @@ async function checkIndexes(pool: Pool): Promise<Finding> {
      WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace ORDER BY relname`,
   );
   return rows.length === 0
-    ? ok('Every index is whole')
+    ? ok('All indexes are valid')
     : warn(
-        `These indexes are not whole: ${rows.map(({ name }) => name).join(', ')}. They are being built, or a build was ` +
-          'cut short; then the next start of the service builds them anew.',
+        `These indexes are invalid: ${rows.map(({ name }) => name).join(', ')}. Either they are being built, or a build was ` +
+          'interrupted; the next start of the service rebuilds them.',
       );
 }
 
-/** Whether the server admits as many connections as an instance of this configuration may open. */
+/** Whether the server allows as many connections as an instance with this configuration may open. */
 export async function checkConnections(pool: Pool, config: Config): Promise<Finding> {
-  const { most, reserved } = await first<{ most: number; reserved: number }>(
+  const { max, reserved } = await first<{ max: number; reserved: number }>(
     pool,
-    `SELECT current_setting('max_connections')::int AS most,
+    `SELECT current_setting('max_connections')::int AS max,
        current_setting('superuser_reserved_connections')::int AS reserved`,
   );
   const needed = config.workers * (config.databaseConnections + connectionsBesidePool);
-  const admitted = most - reserved;
-  const numbers = `It admits ${admitted} connections, and an instance with WORKERS=${config.workers} opens up to ${needed}`;
-  return admitted < needed ? warn(`${numbers}: raise max_connections, or lower WORKERS.`) : ok(numbers);
+  const allowed = max - reserved;
+  const numbers = `The server allows ${allowed} connections, and an instance with WORKERS=${config.workers} opens up to ${needed}`;
+  return allowed < needed ? warn(`${numbers}: raise max_connections, or lower WORKERS.`) : ok(numbers);
 }

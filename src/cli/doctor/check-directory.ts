@@ -7,37 +7,39 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('data directory');
 
-/** Below the first the database's own files do not fit for long, below the second it stops soon. */
-const littleBytes = 1024 ** 3;
-const leastBytes = 100 * 1024 ** 2;
+/** Free disk space below which the check warns or fails. */
+const warnBytes = 1024 ** 3;
+const failBytes = 100 * 1024 ** 2;
 const mib = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2).toLocaleString('en-US')} MiB`;
 
-/** What was found of a data directory. */
+/** The result of checking a data directory. */
 export interface DirectoryState {
   readonly findings: readonly Finding[];
-  /** Whether there is a database that can be opened here now. */
+  /** Whether it contains a database that is not in use. */
   readonly canBeOpened: boolean;
 }
 
-/** Looks at the directory of an embedded database: whether it can be used, by whom, and how full its disk is. */
+/** Checks the directory of an embedded database: access, free disk space, file mode and lock. */
 export async function checkDirectory(given: string): Promise<DirectoryState> {
   const directory = resolve(given);
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
   if (found === 'ENOENT') {
-    return closed(ok(`${directory} is not there yet: the first start makes it`));
+    return closed(ok(`${directory} does not exist yet: the first start creates it`));
   }
   if (typeof found === 'string') {
     return closed(
-      fail(`${directory} cannot be looked at (${found}): let this user enter it, or set DATA_DIR.`),
+      fail(`${directory} is not accessible (${found}): give this user access, or set another DATA_DIR.`),
     );
   }
   if (!found.isDirectory()) {
-    return closed(fail(`${directory} is not a directory: move the file away, or set DATA_DIR.`));
+    return closed(fail(`${directory} is not a directory: move the file away, or set another DATA_DIR.`));
   }
   try {
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return closed(fail(`${directory} cannot be written by this user: run as its owner, or set DATA_DIR.`));
+    return closed(
+      fail(`${directory} is not writable by this user: run as its owner, or set another DATA_DIR.`),
+    );
   }
   const findings = [await checkSpace(directory), checkMode(directory, found.mode)];
   const holder = await findHolder(directory);
@@ -45,30 +47,30 @@ export async function checkDirectory(given: string): Promise<DirectoryState> {
     return {
       findings: [
         ...findings,
-        ok(`${directory} is in use by ${holder.name}; stop it for a look at the database inside`),
+        ok(`${directory} is in use by ${holder.name}; stop that process to check the database inside`),
       ],
       canBeOpened: false,
     };
   }
   const exists = hasEmbeddedDatabase(directory);
   const state = exists
-    ? 'has a database that nobody uses now'
-    : 'has no database yet: the first start makes it';
+    ? 'contains a database that is not in use'
+    : 'contains no database yet: the first start creates it';
   return {
     findings: [
       ...findings,
       ok(`${directory} ${state}`),
-      ...(holder === null ? [] : [leftBy(directory, holder.name)]),
+      ...(holder === null ? [] : [staleLock(directory, holder.name)]),
     ],
     canBeOpened: exists,
   };
 }
 
-/** It is left as it is: a start takes it over, and sees to it that a process that wakes up later does no harm. */
-const leftBy = (directory: string, name: string): Finding =>
+/** The doctor does not remove a stale lock. A start takes it over, and stops its holder if that resumes later. */
+const staleLock = (directory: string, name: string): Finding =>
   warn(
-    `${directory} has the lock of ${name}, which shows no sign of life: a power cut has left it, or that process ` +
-      'stands still. The next start takes it over, which takes some 20 s longer.',
+    `${directory} has a stale lock of ${name}: a power loss left it behind, or that process is suspended. The next ` +
+      'start takes it over, and needs about 20 s longer.',
   );
 
 const closed = (finding: Finding): DirectoryState => ({ findings: [finding], canBeOpened: false });
@@ -76,23 +78,23 @@ const closed = (finding: Finding): DirectoryState => ({ findings: [finding], can
 async function checkSpace(directory: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
-  if (free < leastBytes) {
-    return fail(`The disk of ${directory} has ${mib(free)} left: free some space before the database stops.`);
+  if (free < failBytes) {
+    return fail(`The disk of ${directory} has ${mib(free)} free: free some space before the database stops.`);
   }
-  if (free < littleBytes) {
+  if (free < warnBytes) {
     return warn(
-      `The disk of ${directory} has ${mib(free)} left: free some space, or lower LOG_RETENTION_DAYS.`,
+      `The disk of ${directory} has ${mib(free)} free: free some space, or lower LOG_RETENTION_DAYS.`,
     );
   }
-  return ok(`The disk of ${directory} has ${mib(free)} left`);
+  return ok(`The disk of ${directory} has ${mib(free)} free`);
 }
 
 function checkMode(directory: string, mode: number): Finding {
   const octal = (mode & 0o777).toString(8);
   if (process.platform === 'win32' || (mode & 0o077) === 0)
-    return ok(`${directory} is its owner's alone (${octal})`);
+    return ok(`Only its owner has access to ${directory} (mode ${octal})`);
   if ((mode & 0o022) === 0) {
-    return warn(`${directory} can be read by others (its mode is ${octal}): run "chmod 700 ${directory}".`);
+    return warn(`${directory} is readable by other users (mode ${octal}): run "chmod 700 ${directory}".`);
   }
-  return fail(`${directory} can be written by others (its mode is ${octal}): run "chmod 700 ${directory}".`);
+  return fail(`${directory} is writable by other users (mode ${octal}): run "chmod 700 ${directory}".`);
 }

@@ -7,34 +7,38 @@ const { ok, warn } = findingsOf('settings');
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** What a service that others reach should have set otherwise. None of it keeps it from starting. */
+/** Warns about settings that are unsafe for a public service. The service starts with them. */
 export function checkProduction(config: Config): readonly Finding[] {
   const { hostname, protocol } = new URL(config.publicUrl);
   const isPublic = !isLoopback(hostname) || !isLoopback(config.host);
   const findings = [
     ...(config.cryptoEnforce
       ? []
-      : [warn('CRYPTO_ENFORCE is false: unsealed client requests are admitted. Use it for tests alone.')]),
+      : [warn('CRYPTO_ENFORCE is false: unsealed client requests are accepted. Use this only for tests.')]),
     ...(isPublic ? checkPublic(config, protocol) : []),
     ...(config.metrics !== null && !isLoopback(config.metrics.host)
       ? [
           warn(
-            `METRICS_HOST is ${config.metrics.host}: whoever reaches it reads the metrics. Let a firewall or a private ` +
-              'network keep others out.',
+            `METRICS_HOST is ${config.metrics.host}, and the metrics need no login: restrict access with a firewall or a ` +
+              'private network.',
           ),
         ]
       : []),
   ];
   return findings.length > 0
     ? findings
-    : [ok(isPublic ? 'Set for the public' : 'Reached from this machine alone')];
+    : [ok(isPublic ? 'Suitable for a public service' : 'Reachable only from this machine')];
 }
 
 function checkPublic(config: Config, protocol: string): Finding[] {
   return [
     ...(config.production
       ? []
-      : [warn('NODE_ENV is not production: set it, so that settings for tests are refused at the start.')]),
+      : [
+          warn(
+            'NODE_ENV is not production: set it, so that the service does not start with settings for tests.',
+          ),
+        ]),
     ...(protocol === 'https:'
       ? []
       : [
@@ -55,9 +59,9 @@ function checkPublic(config: Config, protocol: string): Finding[] {
       ? [
           warn(
             config.turnstile === null
-              ? 'REGISTRATION is open, and TURNSTILE_SECRET_KEY is not set: anybody, and any program, may make accounts. ' +
-                  'Close it, and use "latchkey create-developer"; or set the key.'
-              : 'REGISTRATION is open: anybody may make an account. Close it if that is not meant.',
+              ? 'REGISTRATION is open, and TURNSTILE_SECRET_KEY is not set: anyone, bots included, can create accounts. ' +
+                  'Close registration and use "latchkey create-developer", or set the key.'
+              : 'REGISTRATION is open: anyone can create an account. Close it if this is not intended.',
           ),
         ]
       : []),

@@ -4,13 +4,13 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('redis');
 
-/** `SET … NX EX` and what else is used; older ones are no longer maintained. */
-const oldestMajorVersion = 6;
-/** Every sealed request waits for two answers. */
+/** Older versions are no longer maintained. */
+const minMajorVersion = 6;
+/** Every sealed request waits for two replies. */
 const slowMilliseconds = 20;
-const mostTries = 3;
+const maxAttempts = 3;
 
-/** Asks Redis whether it can be relied upon to remember a nonce for two minutes. */
+/** Checks that Redis reliably remembers a nonce for two minutes. */
 export async function checkRedis(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
   const {
     address,
@@ -20,35 +20,35 @@ export async function checkRedis(url: string, signal: AbortSignal): Promise<read
     refusesWrites,
     latencyMilliseconds,
     clockAheadMilliseconds,
-  } = await inspectPatiently(url, signal);
+  } = await inspectWithRetry(url, signal);
   const latency = `${latencyMilliseconds.toFixed(1)} ms`;
   return [
-    Number.parseInt(version, 10) < oldestMajorVersion
-      ? warn(
-          `Redis ${version} at ${address} is no longer maintained: install ${oldestMajorVersion} or newer.`,
-        )
+    Number.parseInt(version, 10) < minMajorVersion
+      ? warn(`Redis ${version} at ${address} is no longer maintained: install ${minMajorVersion} or newer.`)
       : ok(`Redis ${version} at ${address}`),
     checkMemory(maxMemory, maxMemoryPolicy),
-    ...(refusesWrites === null ? [] : [fail(whatRefusalNeeds[refusesWrites])]),
+    ...(refusesWrites === null ? [] : [fail(writeRefusals[refusesWrites])]),
     latencyMilliseconds > slowMilliseconds
-      ? warn(`Redis takes ${latency} to answer, and every sealed request asks it twice: bring it nearer.`)
-      : ok(`Redis answers in ${latency}`),
+      ? warn(
+          `Redis takes ${latency} to reply, and every sealed request waits for two replies: run it closer to the service.`,
+        )
+      : ok(`Redis replies in ${latency}`),
     checkClock('Redis', clockAheadMilliseconds, 'redis'),
   ];
 }
 
-const whatRefusalNeeds: Readonly<Record<NonNullable<RedisState['refusesWrites']>, string>> = {
+const writeRefusals: Readonly<Record<NonNullable<RedisState['refusesWrites']>, string>> = {
   replica:
-    'Redis is a replica and takes no writes, so every sealed request is refused: name the primary in REDIS_URL.',
+    'Redis is a replica and takes no writes, so every sealed request is refused: set REDIS_URL to the primary.',
   full: 'Redis is full and takes no writes, so every sealed request is refused: raise its maxmemory.',
   'cannot-save':
-    'Redis could not save its data the last time, and by default takes no writes until it can, so that every sealed ' +
-    "request is refused: look into Redis's log and make room on its disk.",
+    'Redis failed to save its data and takes no writes until it can, so every sealed request is refused: check the log ' +
+    'of Redis and the free space on its disk.',
 };
 
-/** One answer that is late is no outage: this machine may have been busy. */
-async function inspectPatiently(url: string, signal: AbortSignal): Promise<RedisState> {
-  for (let left = mostTries - 1; ; left -= 1) {
+/** Retries, because one slow reply is not an outage: this machine may have been busy. */
+async function inspectWithRetry(url: string, signal: AbortSignal): Promise<RedisState> {
+  for (let left = maxAttempts - 1; ; left -= 1) {
     try {
       return await inspectRedis(url, signal);
     } catch (error) {
@@ -57,20 +57,20 @@ async function inspectPatiently(url: string, signal: AbortSignal): Promise<Redis
   }
 }
 
-/** An evicted nonce is one that can be used again; an evicted epoch ends every session. */
+/** An evicted nonce allows a replay, and an evicted epoch ends every session. */
 function checkMemory(maxMemory: number | null, policy: string | null): Finding {
   if (policy === null || maxMemory === null) {
     return warn(
-      'Redis does not say what it does when its memory is full: make sure that maxmemory-policy is noeviction. An ' +
-        'evicted nonce lets a recorded request be sent again.',
+      'Redis does not report its maxmemory-policy: make sure that it is noeviction. An evicted nonce allows a recorded ' +
+        'request to be replayed.',
     );
   }
   if (policy === 'noeviction') return ok('Redis evicts nothing (maxmemory-policy noeviction)');
   if (maxMemory === 0) {
-    return ok(`Redis evicts nothing, as it has no maxmemory (its maxmemory-policy is ${policy})`);
+    return ok(`Redis evicts nothing, because maxmemory is not set (maxmemory-policy ${policy})`);
   }
   return fail(
-    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}): an evicted nonce lets a recorded ` +
-      'request be sent again. Run "CONFIG SET maxmemory-policy noeviction", and set it in its configuration.',
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and an evicted nonce allows a recorded ` +
+      'request to be replayed. Run "CONFIG SET maxmemory-policy noeviction", and set it in the configuration of Redis.',
   );
 }

@@ -12,16 +12,16 @@ import { weaknessOf } from './weakness.ts';
 
 const { ok, warn, fail } = findingsOf('secret');
 
-/** What can be said of the master secret without the database. */
-export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): readonly Finding[] {
+/** Checks the master secret without the database. */
+export function checkConfiguredSecret(config: DataConfig, hasDatabase: boolean): readonly Finding[] {
   const { database, serviceSecret, previousSecret } = config;
   if (serviceSecret !== null) {
     const weakness = weaknessOf(serviceSecret);
     const findings = [
       weakness === null
-        ? ok('SERVICE_SECRET does not look like one that can be guessed')
+        ? ok('SERVICE_SECRET has no obvious weakness')
         : warn(
-            `SERVICE_SECRET may be guessed: ${weakness}. Make another (openssl rand -base64 32), and rotate.`,
+            `SERVICE_SECRET may be guessable: ${weakness}. Generate another (openssl rand -base64 32), and rotate it.`,
           ),
     ];
     if (previousSecret === serviceSecret) {
@@ -29,35 +29,39 @@ export function checkGivenSecret(config: DataConfig, hasDatabase: boolean): read
     }
     return findings;
   }
-  if (database.kind === 'memory') return [ok('It is made at each start, and kept nowhere')];
+  if (database.kind === 'memory') return [ok('The master secret is generated at each start and not stored')];
   if (database.kind === 'server') {
-    return [fail('SERVICE_SECRET is not set, and DATABASE_URL is: set it to what the service has.')];
+    return [
+      fail(
+        "SERVICE_SECRET is not set, but DATABASE_URL is: set it to the value in the service's environment.",
+      ),
+    ];
   }
   const stored = readStoredSecrets(database.directory);
   const path = secretPath(database.directory);
-  // What is encrypted under the one before, a look at the database knows.
+  // With a database, `checkKeys` reports on the previous secret.
   if (stored !== null) return [checkOwner(path), ...(hasDatabase ? [] : checkReplaced(config, null))];
   return [
     hasDatabase
-      ? warn(`${path} is not there: if the database has been used, restore the file from a backup.`)
-      : ok('The first start makes it'),
+      ? warn(`${path} does not exist: if the database has been used, restore the file from a backup.`)
+      : ok('The first start generates the master secret'),
   ];
 }
 
-/** Root can read any file. Its owner can read and replace it; a service that runs as another user cannot read it. */
+/** Root can read any file, but a service that runs as another user may not be able to. */
 function checkOwner(path: string): Finding {
   const owner = foreignOwnerOf(path);
-  if (owner === null) return ok(`${path} holds it`);
+  if (owner === null) return ok(`${path} contains the master secret`);
   return warn(
-    `${path} holds it, and belongs to user ${owner}, who can read and replace it; this command runs as user ` +
-      `${process.geteuid?.()}. If user ${owner} runs the service, run commands as that user too (sudo -u '#${owner}'), or ` +
-      'the service may be unable to read the files that they write. Otherwise chown the file.',
+    `${path} contains the master secret and belongs to user ${owner}, who can read and replace it. This command runs as ` +
+      `user ${process.geteuid?.()}. If the service runs as user ${owner}, run commands as that user too ` +
+      `(sudo -u '#${owner}'), so that the service can read the files that they write. Otherwise chown the file.`,
   );
 }
 
 /**
- * When a secret of the data directory was rotated, and whether the one before is still needed.
- * @param previous how many private keys are encrypted under it; null where that is not known
+ * Reports when the secret of a data directory was rotated, and whether the previous one is still needed.
+ * @param previous 0 if no private key is encrypted under the previous secret, null if that is unknown
  */
 function checkReplaced({ database, serviceSecret }: DataConfig, previous: 0 | null): readonly Finding[] {
   if (database.kind !== 'embedded' || serviceSecret !== null) return [];
@@ -65,19 +69,25 @@ function checkReplaced({ database, serviceSecret }: DataConfig, previous: 0 | nu
   if (replacedAt === undefined) return [];
   const when = new Date(replacedAt).toISOString().slice(0, 10);
   if (Date.now() < replacedAt + cookieLifetimeSeconds * 1000) {
-    return [ok(`It was rotated on ${when}; session cookies of the one before are honoured for 7 days`)];
+    return [
+      ok(
+        `The master secret was rotated on ${when}; session cookies signed under the previous one stay valid for 7 days`,
+      ),
+    ];
   }
-  const [what, but] =
-    previous === null ? ['no session cookie', ', which refuses while private keys need it'] : ['nothing', ''];
+  const [what, note] =
+    previous === null
+      ? ['No session cookie', ', which fails if private keys still need it']
+      : ['Nothing', ''];
   return [
     warn(
-      `It was rotated on ${when}, and ${what} needs the one before any more: run "latchkey rotate-secret ` +
-        `--forget-previous"${but}. Keep that one with the backups from before.`,
+      `The master secret was rotated on ${when}. ${what} needs the previous one any more: run "latchkey rotate-secret ` +
+        `--forget-previous"${note}. Keep the previous secret with the backups from before the rotation.`,
     ),
   ];
 }
 
-/** Whether the secret opens what is in the database, and what still needs one before it. */
+/** Checks that the master secret decrypts every private key, and whether a previous secret is still needed. */
 export async function checkKeys(
   config: DataConfig,
   pool: Pool,
@@ -94,9 +104,10 @@ export async function checkKeys(
   if (unreadable.length > 0) {
     return [
       fail(
-        `It does not open the private keys of ${unreadable.length} of ${current + previous + unreadable.length} ` +
-          `applications, such as ${unreadable[0]}: their customers are refused. Set SERVICE_SECRET_PREVIOUS to the ` +
-          'secret that they were encrypted under, and run "latchkey rotate-secret".',
+        'The master secret cannot decrypt the private keys of ' +
+          `${unreadable.length} of ${current + previous + unreadable.length} applications, such as ${unreadable[0]}: ` +
+          'their customers are refused. Set SERVICE_SECRET_PREVIOUS to the secret that they were encrypted under, and ' +
+          'run "latchkey rotate-secret".',
       ),
     ];
   }
@@ -110,16 +121,16 @@ export async function checkKeys(
   if (previous > 0) {
     return [
       warn(
-        `${previous} private keys are still encrypted under a secret before it: run "latchkey rotate-secret" before ` +
-          'that one is removed.',
+        `${previous} private keys are still encrypted under a previous secret: run "latchkey rotate-secret" before you ` +
+          'remove that secret.',
       ),
     ];
   }
   return [
-    ok(`It opens the private keys of all ${current} applications`),
+    ok(`The master secret decrypts the private keys of all ${current} applications`),
     ...checkReplaced(config, 0),
     ...(config.previousSecret === null
       ? []
-      : [warn('Nothing at rest needs SERVICE_SECRET_PREVIOUS: remove it 7 days after the rotation.')]),
+      : [warn('No stored data needs SERVICE_SECRET_PREVIOUS: remove it 7 days after the rotation.')]),
   ];
 }

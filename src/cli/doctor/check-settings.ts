@@ -15,7 +15,7 @@ export async function checkSettings(pool: Pool): Promise<readonly Finding[]> {
   ];
 }
 
-/** Time limits: the service sets them for its own sessions, but cannot for sessions that it shares with others. */
+/** Timeouts: the service sets them for its own sessions, but cannot for sessions that a pooler shares between clients. */
 async function checkSharedSessions(pool: Pool): Promise<readonly Finding[]> {
   const client = await pool.connect();
   try {
@@ -24,11 +24,11 @@ async function checkSharedSessions(pool: Pool): Promise<readonly Finding[]> {
       `SELECT name FROM pg_settings WHERE name = ANY($1) AND setting = '0'`,
       [Object.keys(requestLimits)],
     );
-    if (rows.length === 0) return [ok('It is reached through a pool of connections, and has limits of time')];
+    if (rows.length === 0) return [ok('The connection goes through a pooler, and the role has timeouts')];
     const missing = Object.entries(requestLimits).filter(([name]) => rows.some((row) => row.name === name));
     return [
       warn(
-        'It is reached through a pool of connections, where the service cannot set limits of time: ' +
+        'The connection goes through a pooler, so the service cannot set timeouts. Run ' +
           `${missing.map(([name, value]) => `ALTER ROLE CURRENT_USER SET ${name} = '${value}'`).join('; ')}. ` +
           'See docs/postgresql.md.',
       ),
@@ -65,15 +65,15 @@ async function checkHonoured(pool: Pool): Promise<readonly Finding[]> {
     ...(isReadOnly
       ? [
           warn(
-            'It is read-only (default_transaction_read_only is on, or it is a standby): writes are refused, and a start ' +
-              'that has to migrate fails.',
+            'The database is read-only (default_transaction_read_only is on, or the server is a standby): writes are ' +
+              'refused, and a start with pending migrations fails.',
           ),
         ]
       : []),
     ...(mayLose
       ? [
           warn(
-            'Its synchronous_commit is off: changes that the service acknowledged, such as a ban, may be lost if the ' +
+            'synchronous_commit is off: changes that the service acknowledged, such as a ban, may be lost if the ' +
               'server crashes.',
           ),
         ]
@@ -90,7 +90,7 @@ export function checkAddress(url: string): readonly Finding[] {
   ];
 }
 
-/** Without the right to create tables there, the log gets no partitions for the coming weeks. */
+/** Without the right to create tables, the service cannot create the log's weekly partitions. */
 async function checkSchema(pool: Pool): Promise<Finding> {
   const { rows } = await pool.query<{ mayCreate: boolean; user: string }>(
     `SELECT has_schema_privilege($1, 'CREATE') AS "mayCreate", quote_ident(current_user) AS user`,
@@ -99,13 +99,13 @@ async function checkSchema(pool: Pool): Promise<Finding> {
   const [found] = rows;
   if (found?.mayCreate === false) {
     return fail(
-      `The user ${found.user} may not create tables in the schema ${schema}, and the security log needs one each week: let ` +
-        `the database's owner run GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${found.user}.`,
+      `The user ${found.user} may not create tables in the schema ${schema}, and the security log needs one each week: as ` +
+        `the database's owner, run GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${found.user}.`,
     );
   }
   const others = await strayInstallations(pool);
   return others.length === 0
-    ? ok(`Its tables are in the schema ${schema}`)
+    ? ok(`Latchkey's tables are in the schema ${schema}`)
     : warn(
         `Latchkey's tables are in the schema ${schema}. Those with the same names in ${others.join(' and ')} are not ` +
           'used: an earlier version created them where search_path pointed. Check whether anything was restored into ' +

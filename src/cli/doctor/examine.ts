@@ -3,7 +3,7 @@ import type { DatabaseAddress } from '../../db/address.ts';
 import { connectServer } from '../../db/server.ts';
 import { openCountryDatabase } from '../../lib/country-database.ts';
 import { unknownVariables } from '../../unknown-variables.ts';
-import { type Connections, commandLog, keptNowhere } from '../database.ts';
+import { type Connections, commandLog, inMemoryDatabaseError } from '../database.ts';
 import { describeFailure } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkConnections, checkDatabase } from './check-database.ts';
@@ -11,15 +11,15 @@ import { checkDirectory, type DirectoryState } from './check-directory.ts';
 import { checkNode } from './check-node.ts';
 import { checkProduction } from './check-production.ts';
 import { checkRedis } from './check-redis.ts';
-import { checkGivenSecret, checkKeys } from './check-secret.ts';
+import { checkConfiguredSecret, checkKeys } from './check-secret.ts';
 import { checkAddress } from './check-settings.ts';
 import { type Finding, findingsOf, withinTime } from './finding.ts';
-import { NotLookedInto, openCopy } from './open-copy.ts';
+import { CheckSkippedError, openCopy } from './open-copy.ts';
 
-/** How long one check may take, in seconds. Opening an embedded database, or all private keys, takes the longest. */
-const patience = { server: 10, embedded: 60, keys: 60, redis: 10 };
+/** Timeouts of checks, in seconds. Opening an embedded database and decrypting all private keys take the longest. */
+const timeoutSeconds = { server: 10, embedded: 60, keys: 60, redis: 10 };
 
-/** Looks at everything that the service stands on, one thing after another, and changes nothing. */
+/** Runs all checks in order, without changing anything. */
 export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
   yield* checkNode(process.versions.node);
   const { config, data, findings } = readConfiguration(terminal.env);
@@ -33,9 +33,9 @@ export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
 }
 
 interface Configuration {
-  /** Null where a variable is wrong. */
+  /** Null if a variable is invalid. */
   readonly config: Config | null;
-  /** Null where one is wrong that says where the data is. */
+  /** Null if a variable that locates the data is invalid. */
   readonly data: DataConfig | null;
   readonly findings: readonly Finding[];
 }
@@ -48,7 +48,7 @@ function readConfiguration(env: Terminal['env']): Configuration {
     config,
     data,
     findings: [
-      ...(problems.length === 0 ? [ok('Every variable is understood')] : problems.map((each) => fail(each))),
+      ...(problems.length === 0 ? [ok('All variables are valid')] : problems.map((each) => fail(each))),
       ...unknownVariables(env).map((each) => warn(each)),
     ],
   };
@@ -74,12 +74,12 @@ async function* examineData(
   if (directory !== null) yield* directory.findings;
   yield* await withinTime(
     'secret',
-    patience.server,
-    async () => checkGivenSecret(data, directory?.canBeOpened ?? false),
+    timeoutSeconds.server,
+    async () => checkConfiguredSecret(data, directory?.canBeOpened ?? false),
     describeFailure,
   );
   if (database.kind === 'memory') {
-    yield findingsOf('database').warn('DATA_DIR is "memory:": everything is lost when the service ends.');
+    yield findingsOf('database').warn('DATA_DIR is "memory:": all data is lost when the service stops.');
   } else if (directory === null || directory.canBeOpened) {
     yield* examineDatabase(data, config, terminal);
   }
@@ -93,34 +93,34 @@ async function* examineDatabase(
   const { database } = data;
   if (database.kind === 'server') yield* checkAddress(database.url);
   let open: Connections | null = null;
-  const seconds = database.kind === 'server' ? patience.server : patience.embedded;
+  const limit = database.kind === 'server' ? timeoutSeconds.server : timeoutSeconds.embedded;
   yield* await withinTime(
     'database',
-    seconds,
+    limit,
     async (signal) => {
       try {
-        open = await openForLook(database, signal, terminal);
+        open = await openForChecks(database, signal, terminal);
         return [];
       } catch (error) {
-        if (error instanceof NotLookedInto) return [findingsOf('database').warn(error.message)];
+        if (error instanceof CheckSkippedError) return [findingsOf('database').warn(error.message)];
         throw error;
       }
     },
     describeFailure,
   );
-  // Assigned in a function, which the compiler does not follow.
+  // The compiler does not see the assignment in the callback above.
   const connections = open as Connections | null;
   if (connections === null) return;
   const { pool, kind, close } = connections;
   try {
-    yield* await withinTime('database', seconds, () => checkDatabase(pool, kind), describeFailure);
+    yield* await withinTime('database', limit, () => checkDatabase(pool, kind), describeFailure);
     if (config !== null && kind === 'server') {
       const check = async () => [await checkConnections(pool, config)];
-      yield* await withinTime('database', seconds, check, describeFailure);
+      yield* await withinTime('database', limit, check, describeFailure);
     }
     if (data.serviceSecret !== null || kind === 'embedded') {
       const check = (signal: AbortSignal) => checkKeys(data, pool, signal);
-      yield* await withinTime('secret', patience.keys, check, describeFailure);
+      yield* await withinTime('secret', timeoutSeconds.keys, check, describeFailure);
     }
   } finally {
     await close();
@@ -128,17 +128,16 @@ async function* examineDatabase(
 }
 
 /**
- * A server by connections that notice when it falls silent, so that a look at it always ends; an embedded database by
- * a copy.
+ * Opens a server with connections that time out, so that the checks always end, and an embedded database as a copy.
  */
-async function openForLook(
+async function openForChecks(
   database: DatabaseAddress,
   signal: AbortSignal,
   terminal: Terminal,
 ): Promise<Connections> {
   switch (database.kind) {
     case 'memory':
-      throw keptNowhere();
+      throw inMemoryDatabaseError();
     case 'embedded':
       return openCopy(database.directory, signal, terminal);
     case 'server':
@@ -153,16 +152,16 @@ const withoutRedis = findingsOf('redis').ok(
 
 async function* examineRedis(url: string): AsyncGenerator<Finding> {
   const check = (signal: AbortSignal) => checkRedis(url, signal);
-  yield* await withinTime('redis', patience.redis, check, describeFailure);
+  yield* await withinTime('redis', timeoutSeconds.redis, check, describeFailure);
 }
 
 const examineCountries = (path: string): Promise<readonly Finding[]> =>
   withinTime(
     'country database',
-    patience.server,
+    timeoutSeconds.server,
     async () => {
       await openCountryDatabase(path);
-      return [findingsOf('country database').ok(`${path} can be read`)];
+      return [findingsOf('country database').ok(`${path} is readable`)];
     },
     describeFailure,
   );

@@ -1,24 +1,24 @@
-/** How it stands with one thing that was looked at. */
+/** The result of a check. */
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** What a check found. */
+/** One line of the doctor's report. */
 export interface Finding {
-  /** What was looked at, in a word or two: stable, for programs that read it. */
+  /** What was checked, in one or two words. Programs read it, so it must not change. */
   readonly check: string;
   readonly level: Level;
-  /** What was found, and what to do about it. Never with a secret. */
+  /** What was found and what to do about it. It never contains a secret. */
   readonly message: string;
 }
 
-/** The findings of one thing that is looked at, by its name. */
+/** Creates findings of one check. */
 export function findingsOf(check: string) {
   const of = (level: Level) => (message: string) => ({ check, level, message }) satisfies Finding;
   return { ok: of('ok'), warn: of('warn'), fail: of('fail') };
 }
 
 /**
- * Runs one check. One that throws has failed, with the reason; one that takes longer than it may is told to end by its
- * signal, and is a failure too.
+ * Runs one check. If it throws or takes too long, the result is one failed finding; a timeout also aborts its signal.
+ * @param reasonOf describes an error
  */
 export async function withinTime(
   check: string,
@@ -27,19 +27,19 @@ export async function withinTime(
   reasonOf: (error: unknown) => string,
 ): Promise<readonly Finding[]> {
   const { fail } = findingsOf(check);
-  const ending = new AbortController();
+  const timeout = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<readonly Finding[]>((resolve) => {
-    const message = `No answer within ${seconds} s: check that what it asks runs, and is reached from here.`;
+  const timedOut = new Promise<readonly Finding[]>((resolve) => {
+    const message = `No answer within ${seconds} s: check that it is running and reachable from here.`;
     timer = setTimeout(() => {
-      ending.abort();
+      timeout.abort();
       resolve([fail(message)]);
     }, seconds * 1000);
   });
   try {
     return await Promise.race([
-      work(ending.signal).catch((error: unknown) => [fail(reasonOf(error))]),
-      silence,
+      work(timeout.signal).catch((error: unknown) => [fail(reasonOf(error))]),
+      timedOut,
     ]);
   } finally {
     clearTimeout(timer);

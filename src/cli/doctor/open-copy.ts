@@ -9,21 +9,21 @@ import { type Connections, connect } from '../database.ts';
 import { CommandError } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** What an opened database writes besides: its log of a recovery. */
-const roomBesides = 64 * 1024 ** 2;
+/** Disk space for what opening the copy writes, such as the WAL of a recovery. */
+const headroomBytes = 64 * 1024 ** 2;
 
-/** There is nothing wrong, and nothing was looked at. */
-export class NotLookedInto extends CommandError {}
+/** The database could not be checked, but nothing is known to be wrong with it. */
+export class CheckSkippedError extends CommandError {}
 
 /**
- * Opens a copy of an embedded database that is not in use. So a look changes nothing, not even by PostgreSQL's recovery
- * after a kill, and takes no lock that would keep a service from starting meanwhile.
- * @throws {NotLookedInto} when there is no room for a copy, or another process has begun to use the database
- * @throws {DatabaseStartError} about the database itself
+ * Opens a copy of an embedded database that is not in use. The original stays unchanged, even by PostgreSQL's crash
+ * recovery, and unlocked, so that a service can start at any time.
+ * @throws {CheckSkippedError} when there is no space for a copy, or another process begins to use the database
+ * @throws {DatabaseStartError} when the database cannot be opened
  */
 export async function openCopy(given: string, signal: AbortSignal, terminal: Terminal): Promise<Connections> {
   const directory = resolve(given);
-  await expectRoom(directory);
+  await requireSpace(directory);
   const copy = await mkdtemp(join(tmpdir(), 'latchkey-doctor-'));
   const remove = () => rm(copy, { recursive: true, force: true });
   try {
@@ -40,38 +40,38 @@ export async function openCopy(given: string, signal: AbortSignal, terminal: Ter
     return { ...connections, close };
   } catch (error) {
     await remove();
-    throw error instanceof DatabaseStartError ? about(directory, copy, error) : error;
+    throw error instanceof DatabaseStartError ? withOriginalPath(directory, copy, error) : error;
   }
 }
 
-/** A process makes a lock before it uses a database, so the directory tells whether one did meanwhile. */
+/** Copies the database files. A process creates a lock file before it uses a database, which changes the directory. */
 async function copyUnused(directory: string, copy: string): Promise<void> {
-  const before = await traceOf(directory);
+  const before = await lockStateOf(directory);
   const failure = await copyDirectory(join(directory, 'postgres'), join(copy, 'postgres')).then(
     () => null,
     (error: unknown) => error,
   );
-  if ((await traceOf(directory)) !== before) {
-    throw new NotLookedInto(
-      `Another process began to use ${directory} during the look, so the database inside is not looked into.`,
+  if ((await lockStateOf(directory)) !== before) {
+    throw new CheckSkippedError(
+      `Another process began to use ${directory} during the check, so its database was not checked.`,
     );
   }
   if (failure !== null) throw failure;
 }
 
-async function traceOf(directory: string): Promise<string> {
+async function lockStateOf(directory: string): Promise<string> {
   const { mtimeMs } = await stat(directory);
   return [mtimeMs, ...(await lockNumbers(directory)).sort()].join(' ');
 }
 
-async function expectRoom(directory: string): Promise<void> {
+async function requireSpace(directory: string): Promise<void> {
   const { bavail, bsize } = await statfs(tmpdir());
-  const needed = (await sizeOf(join(directory, 'postgres'))) + roomBesides;
+  const needed = (await sizeOf(join(directory, 'postgres'))) + headroomBytes;
   if (needed <= bavail * bsize) return;
   const mib = Math.ceil(needed / 1024 ** 2).toLocaleString('en-US');
-  throw new NotLookedInto(
-    `The database in ${directory} is not looked into: a copy of it needs ${mib} MiB, which ${tmpdir()} does not have. ` +
-      'Set TMPDIR to a directory that has.',
+  throw new CheckSkippedError(
+    `The database in ${directory} was not checked: a copy of it needs ${mib} MiB, and ${tmpdir()} has less. Set TMPDIR ` +
+      'to a directory with more free space.',
   );
 }
 
@@ -84,5 +84,5 @@ async function sizeOf(directory: string): Promise<number> {
   return total;
 }
 
-const about = (directory: string, copy: string, { problem, message, cause }: DatabaseStartError) =>
+const withOriginalPath = (directory: string, copy: string, { problem, message, cause }: DatabaseStartError) =>
   new DatabaseStartError(problem, message.replaceAll(copy, directory), { cause });

@@ -6,7 +6,7 @@ import { columnsOf, countRows } from '../backup/snapshot.ts';
 import { derivedTables } from '../backup/tables.ts';
 import { CommandError } from '../failure.ts';
 
-/** So many rows make a checkpoint due where nothing else does it: an embedded database keeps all of its log till then. */
+/** Rows between two checkpoints. The embedded database has no checkpointer, and keeps its whole WAL until a checkpoint. */
 const checkpointEvery = 50_000;
 
 export interface Insertion {
@@ -16,10 +16,10 @@ export interface Insertion {
 }
 
 /**
- * Inserts a backup in its caller's transaction: whatever ends that early, the database is as empty as it was. Triggers
- * make what is derived from the rows, and foreign keys hold.
- * @param client in a transaction on a database that has the backup's migrations and no data
- * @throws {CommandError} when what is there in the end is not what the backup says
+ * Inserts a backup in the caller's transaction, so that a failure leaves the database empty. Triggers fill the derived
+ * tables, and foreign keys are enforced.
+ * @param client in a transaction, on a database that has the backup's migrations and no data
+ * @throws {CommandError} when PostgreSQL rejects rows, or the row counts differ from the backup's header
  */
 export async function insertBackup(
   client: pg.ClientBase,
@@ -54,13 +54,15 @@ export async function insertBackup(
   for (const { name, rows } of header.tables) {
     const count = await countRows(client, name);
     if (count !== rows) {
-      throw new CommandError(`${name} has ${count} rows and not ${rows}: nothing has been restored.`);
+      throw new CommandError(
+        `The table ${name} has ${count} rows after the restore instead of ${rows}. Nothing has been restored.`,
+      );
     }
-    // Seen by the planner together with the rows, and not a minute later.
+    // The planner has statistics from the first query, without waiting for autovacuum.
     await client.query(`ANALYZE ${name}`);
   }
-  await forgetCached(client);
-  await forgetSecret(client);
+  await invalidateCaches(client);
+  await clearSecretFingerprint(client);
 }
 
 /** Explains why PostgreSQL rejected rows. Rows are not the cause of other errors, such as a lost connection. */
@@ -72,19 +74,19 @@ function refusedRows(which: string, error: unknown): unknown {
 }
 
 /**
- * A database whose data were emptied by TRUNCATE, for which no trigger of rows fires, has counts and search data of what
- * it held: those of the backup's rows would be added to them.
+ * Deletes counts and search data left by earlier rows: TRUNCATE fires no row triggers, so they can outlive the rows, and
+ * the triggers would add the backup's counts to them.
  */
 async function deleteDerived(client: pg.ClientBase): Promise<void> {
   for (const table of derivedTables) {
-    // An earlier version did not have all of them.
+    // A backup of an earlier version restores into a database that lacks some of them.
     if ((await columnsOf(client, table)).length > 0) await client.query(`DELETE FROM ${table}`);
   }
 }
 
-/** A service that has connected meanwhile reads in the database that all of what it has cached is another's. */
-async function forgetCached(client: pg.ClientBase): Promise<void> {
-  // An earlier version's services have nothing to read it in.
+/** Tells a service that connected during the restore to drop everything that it has cached. */
+async function invalidateCaches(client: pg.ClientBase): Promise<void> {
+  // Earlier versions do not have this table.
   if ((await columnsOf(client, 'cache_changes')).length === 0) return;
   await client.query(
     `INSERT INTO cache_changes (cache, keys) SELECT cache, '"all"' FROM unnest($1::text[]) AS cache`,
@@ -92,8 +94,8 @@ async function forgetCached(client: pg.ClientBase): Promise<void> {
   );
 }
 
-/** A service that was started on this database has recorded its master secret, which may differ from the backup's. */
-async function forgetSecret(client: pg.ClientBase): Promise<void> {
+/** Removes the fingerprint of the master secret of an earlier service, which may differ from the backup's. */
+async function clearSecretFingerprint(client: pg.ClientBase): Promise<void> {
   if (!(await hasSecretFingerprint(client))) return;
   await client.query('UPDATE installation SET secret_fingerprint = NULL');
 }
@@ -106,7 +108,7 @@ async function refuseOtherColumns(
   const there = await columnsOf(client, table);
   if (there.toSorted().join() === columns.toSorted().join()) return;
   throw new CommandError(
-    `The backup's table ${table} has the columns ${columns.join(', ')}, and the database's has ${there.join(', ')}. ` +
+    `The table ${table} has the columns ${columns.join(', ')} in the backup, but ${there.join(', ')} in the database. ` +
       'Nothing has been restored.',
   );
 }

@@ -7,25 +7,25 @@ import { CommandError } from '../failure.ts';
 const logEntry = z.object({ id: z.uuid() });
 const application = z.object({ id: z.uuid(), private_key_encrypted: z.string().regex(/^\\x[0-9a-f]+$/) });
 
-/** What a backup turned out to hold. */
+/** The result of reading a whole backup. */
 export interface Inspection {
-  /** A millisecond of each week that the log has entries of, since the Unix epoch, the earliest first. */
+  /** A time in each week that has log entries, in milliseconds since the Unix epoch, in ascending order. */
   readonly logWeeks: readonly number[];
-  /** The applications whose private keys the master secret does not open. */
+  /** Ids of the applications whose private keys the master secret cannot decrypt. */
   readonly unreadable: readonly string[];
 }
 
 export interface InspectionOptions {
-  /** Null: the master secret is not known here, so that nothing is tried with it. */
+  /** Null if no master secret is configured: private keys are not checked. */
   readonly keyring: Keyring | null;
-  /** Whether applications may have keys that the master secret does not open, where it opens another's. */
+  /** Whether some private keys may be unreadable, as long as the master secret decrypts at least one. */
   readonly allowUnreadableKeys: boolean;
   onRows(count: number): void;
 }
 
 /**
- * Reads all of a backup, which proves that it is whole, before anything is restored from it.
- * @throws {CommandError} when it is not whole, or the master secret is not its own
+ * Reads a whole backup to verify it before anything is restored.
+ * @throws {CommandError} when the backup is damaged, or the master secret does not belong to it
  */
 export async function inspectBackup(
   { batches }: OpenBackup,
@@ -35,7 +35,7 @@ export async function inspectBackup(
   const unreadable: string[] = [];
   let opened = 0;
   for await (const { table, rows } of batches) {
-    if (table.name === 'security_log') for (const row of rows) noteWeek(weeks, row);
+    if (table.name === 'security_log') for (const row of rows) addWeek(weeks, row);
     if (table.name === 'applications' && keyring !== null) {
       for (const row of rows) {
         if (opensKey(keyring, row)) opened += 1;
@@ -44,23 +44,23 @@ export async function inspectBackup(
     }
     onRows(rows.length);
   }
-  // Only now the rows have proved to be what was written: until here the file itself could have been at fault.
+  // The checksum is verified by now, so an unreadable key is not caused by a damaged file.
   if (unreadable.length > 0 && (opened === 0 || !allowUnreadableKeys)) throw wrongSecret(unreadable, opened);
   return { logWeeks: [...weeks.values()].toSorted((one, other) => one - other), unreadable };
 }
 
 const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
-/** The longest retention that there is, and some: an id of another time says nothing of when it was made. */
-const oldestWeeks = 600;
+/** More than the maximum log retention. An older id was not created at the time that it states. */
+const maxAgeWeeks = 600;
 
 /** The first 48 bits of an id are milliseconds (RFC 9562 §5.7). */
-function noteWeek(weeks: Map<number, number>, row: string): void {
+function addWeek(weeks: Map<number, number>, row: string): void {
   const entry = logEntry.safeParse(parse(row));
   if (!entry.success) return;
   const { id } = entry.data;
   const milliseconds = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   const age = (Date.now() - milliseconds) / weekMilliseconds;
-  if (age < oldestWeeks && age > -1) weeks.set(Math.floor(milliseconds / weekMilliseconds), milliseconds);
+  if (age < maxAgeWeeks && age > -1) weeks.set(Math.floor(milliseconds / weekMilliseconds), milliseconds);
 }
 
 function opensKey(keyring: Keyring, row: string): boolean {
@@ -77,25 +77,25 @@ function opensKey(keyring: Keyring, row: string): boolean {
 }
 
 function wrongSecret(unreadable: readonly string[], opened: number): CommandError {
-  const here = 'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR)';
-  const end = 'Use the secret that was kept with the backup. Nothing has been restored.';
+  const secret = 'The master secret (SERVICE_SECRET, or the file service-secret in DATA_DIR)';
   return new CommandError(
     opened === 0
-      ? `${here} is not the one of this backup: it does not open the private key of application ${unreadable[0]}. ${end}`
-      : `${here} does not open the private keys of ${unreadable.length} of ${unreadable.length + opened} applications ` +
-          `in this backup: ${nameSome(unreadable)}. Give the secret that they are encrypted under as ` +
-          'SERVICE_SECRET_PREVIOUS; or, where it is lost, restore with --allow-unreadable-keys: the customers of ' +
-          'these applications are then refused, and all others served. Nothing has been restored.',
+      ? `${secret} is not the one of this backup: it cannot decrypt the private key of application ${unreadable[0]}. ` +
+          'Use the secret that was kept with the backup. Nothing has been restored.'
+      : `${secret} cannot decrypt the private keys of ${unreadable.length} of ${unreadable.length + opened} ` +
+          `applications in this backup: ${listSome(unreadable)}. Set SERVICE_SECRET_PREVIOUS to the secret that they ` +
+          'are encrypted under. If it is lost, restore with --allow-unreadable-keys: customers of these applications ' +
+          'are then refused, all others are served. Nothing has been restored.',
   );
 }
 
-/** A few of many, for people. */
-export function nameSome(ids: readonly string[]): string {
+/** Lists the first 20 ids and the number of the others. */
+export function listSome(ids: readonly string[]): string {
   const more = ids.length > 20 ? `, and ${ids.length - 20} more` : '';
   return ids.slice(0, 20).join(', ') + more;
 }
 
-/** Of a file that is not known to be whole yet. */
+/** Parses a row; undefined if it is not JSON. The file may be damaged. */
 function parse(row: string): unknown {
   try {
     return JSON.parse(row);

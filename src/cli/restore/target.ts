@@ -8,8 +8,8 @@ import { dataTables } from '../backup/tables.ts';
 import { CommandError } from '../failure.ts';
 
 /**
- * The migrations of this version that had been applied where the backup was made, in the order in which they apply: a
- * backup may list them by a clock that was behind.
+ * Returns the migrations that the backup's database had, in this version's order: backups of earlier versions list them
+ * by time of application.
  * @throws {CommandError} when this version does not know all of them
  */
 export function migrationsOf(header: BackupHeader, migrations: readonly Migration[]): Migration[] {
@@ -18,10 +18,10 @@ export function migrationsOf(header: BackupHeader, migrations: readonly Migratio
     if (ours?.checksum === checksum) continue;
     throw new CommandError(
       ours === undefined
-        ? `The backup was made by Latchkey ${header.service}, whose database has the migration "${name}", which this ` +
-            'version does not know. Restore it with that version or a later one.'
-        : `The backup's database had the migration "${name}" with other contents than this version has. Restore it ` +
-            `with the version that made it, ${header.service}.`,
+        ? `The backup was made by Latchkey ${header.service}, whose migration "${name}" this version does not know. ` +
+            'Restore it with that version or a later one.'
+        : `The backup's database had the migration "${name}" with other contents than in this version. Restore it with ` +
+            `Latchkey ${header.service}, which made it.`,
     );
   }
   const had = new Set(header.migrations.map(({ name }) => name));
@@ -29,8 +29,8 @@ export function migrationsOf(header: BackupHeader, migrations: readonly Migratio
 }
 
 /**
- * Sees that a backup fills tables of ours alone, each once, and parents before those who refer to them: else whoever
- * writes one could name any table that this user may write to.
+ * Checks that a backup fills only tables of the service, each once and in insertion order. Otherwise a crafted backup
+ * could write to any table that this user can write to.
  * @throws {CommandError}
  */
 export function refuseOtherTables({ tables }: BackupHeader): void {
@@ -40,8 +40,8 @@ export function refuseOtherTables({ tables }: BackupHeader): void {
     const place = ours.indexOf(name);
     if (place <= before) {
       throw new CommandError(
-        `The backup has rows for the table ${name} where none of Latchkey's backups has them. Nothing has been ` +
-          'restored: use another one.',
+        `The backup has rows for the table ${name} where no Latchkey backup has them. Nothing has been restored: use ` +
+          'another backup.',
       );
     }
     before = place;
@@ -49,7 +49,7 @@ export function refuseOtherTables({ tables }: BackupHeader): void {
 }
 
 /**
- * Sees that a database can be restored into: nothing has been stored in it, and it has no migrations, or just these.
+ * Checks that a database can be restored into: it has no data, and no migrations other than the given ones.
  * @throws {CommandError | DatabaseStartError}
  */
 export async function refuseUnlessEmpty(
@@ -64,48 +64,48 @@ export async function refuseUnlessEmpty(
     const { rows } = await client.query<{ used: boolean }>(`SELECT EXISTS (SELECT FROM ${table}) AS used`);
     if (rows[0]?.used === true) {
       throw new CommandError(
-        `There is data in ${where} (${table.replaceAll('_', ' ')}), and a restore replaces none. Restore into an ` +
-          'empty one: create another database on the server, or name another DATA_DIR; to give up what is there, ' +
-          'drop the database, or move the folder "postgres" out of DATA_DIR (and leave service-secret).',
+        `There is data in ${where} (${table.replaceAll('_', ' ')}), and a restore replaces no data. Restore into an ` +
+          'empty database: create another database on the server, or set another DATA_DIR. To discard the existing ' +
+          'data, drop the database, or move the folder "postgres" (but not service-secret) out of DATA_DIR.',
       );
     }
   }
   const known = new Set(migrations.map(({ name }) => name));
   if (history.some(({ migration_name: name }) => !known.has(name))) {
     throw new CommandError(
-      `Nothing is stored in ${where}, but it has migrations that came after the backup. Restore into a database that ` +
-        'no service has been started on; the restore brings it up to date.',
+      `There is no data in ${where}, but it has migrations later than the backup. Restore into a database that no ` +
+        'service has been started on; the restore then applies the later migrations.',
     );
   }
   pendingMigrations(migrations, history);
 }
 
-/** So long the connections of who has just ended are waited for, in milliseconds. */
-const goneWithin = 2_000;
-const lookEvery = 100;
+/** How long to wait for connections of processes that have just ended, in milliseconds. */
+const waitMilliseconds = 2_000;
+const pollMilliseconds = 100;
 
 /**
- * Sees that nobody else is connected to a database server's database. A service would answer from what it has cached;
- * and by the name of a connection alone, which its address can set, no service can be told from what is none.
+ * Checks that no one else is connected to a server's database. A running service would answer from its cache, and
+ * `application_name` does not identify a service reliably, because the database URL can set it.
  * @param client the only connection of this process
- * @throws {CommandError}
+ * @throws {CommandError} naming the other connections
  */
 export async function refuseIfServed(client: pg.ClientBase, where: string): Promise<void> {
   let others = await othersOn(client);
-  for (let waited = 0; others.length > 0 && waited < goneWithin; waited += lookEvery) {
-    await sleep(lookEvery);
+  for (let waited = 0; others.length > 0 && waited < waitMilliseconds; waited += pollMilliseconds) {
+    await sleep(pollMilliseconds);
     others = await othersOn(client);
   }
   if (others.length === 0) return;
   throw new CommandError(
-    `Others are connected to ${where}: ${others.join(', ')}. Stop the service, and end what else is connected, as a ` +
-      'terminal, a pool of connections or a tool that watches; then restore.',
+    `Other clients are connected to ${where}: ${others.join(', ')}. Stop the service and close all other connections, ` +
+      'such as psql, connection poolers and monitoring tools; then restore.',
   );
 }
 
-/** Who they are, for people. Of another user's connection, a user without rights to see them learns the user alone. */
+/** Descriptions of the other connections. An unprivileged user sees only the user name of another user's connections. */
 async function othersOn(client: pg.ClientBase): Promise<string[]> {
-  // Else a transaction goes on seeing those whom it has seen first.
+  // Otherwise the transaction keeps seeing its first snapshot of pg_stat_activity.
   await client.query('SELECT pg_stat_clear_snapshot()');
   const { rows } = await client.query<{ other: string }>(
     `SELECT DISTINCT concat(

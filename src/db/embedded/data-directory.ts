@@ -7,19 +7,19 @@ import { copyDirectory, syncPath, syncTree } from './files.ts';
 import type { Template } from './template.ts';
 import { createInThread, EngineError } from './thread.ts';
 
-/** Major version of the PostgreSQL inside the pinned PGlite; it opens no other's files. */
+/** The PostgreSQL version inside the pinned PGlite. It cannot open files of other major versions. */
 export const engineMajorVersion = 18;
 
-/** Makes the data directory when there is none, for its owner alone. */
+/** Creates the data directory if it is missing. Only its owner has access. */
 export async function makeDataDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
 }
 
 /**
- * The directory of the database's files, `postgres` in the data directory, made when there is none.
- * It appears whole or not at all: it is made beside its place, synced, and renamed. Call it under the lock.
+ * Returns the directory of the database files, `postgres` in the data directory, and creates it if it is missing. A new
+ * one is created under a temporary name, synced and renamed, so it is never partial. Call this while holding the lock.
  * @param assertHeld throws when the lock is lost
- * @throws {DatabaseStartError} when what is there cannot be opened
+ * @throws {DatabaseStartError} when the existing files cannot be opened
  */
 export async function prepareFiles(
   dataDirectory: string,
@@ -40,7 +40,7 @@ export async function prepareFiles(
   try {
     await makeFiles(draft, template);
   } catch (error) {
-    // Others may need the disk that it has filled.
+    // The draft may have filled the disk.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
@@ -62,7 +62,7 @@ async function makeFiles(draft: string, template: Template | null): Promise<void
 
 async function checkFiles(files: string): Promise<void> {
   const owner = (await stat(files)).uid;
-  // The superuser may write there, and would leave files that the owner cannot open.
+  // Root can write to the directory, but would leave files that the owner cannot open.
   if (process.getuid?.() === 0 && owner !== 0) throw ownedByOther(files, owner);
   const version = (await readFile(join(files, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   const control = await stat(join(files, 'global/pg_control')).catch(() => null);
@@ -72,26 +72,28 @@ async function checkFiles(files: string): Promise<void> {
   if (Number(version) !== engineMajorVersion) {
     throw new DatabaseStartError(
       'other-major-version',
-      `The database in ${files} was written by PostgreSQL ${version}, and this version has PostgreSQL ` +
-        `${engineMajorVersion}, which cannot read it. Run the version that wrote it, or move the data over by export.`,
+      `The database in ${files} was written by PostgreSQL ${version}, and this version of Latchkey has PostgreSQL ` +
+        `${engineMajorVersion}, which cannot read it. Run the version that wrote it, and move the data with "latchkey ` +
+        'backup" and "latchkey restore".',
     );
   }
 }
 
-/** What an operator can do about a directory that cannot be written, by the operating system's code. */
+/** Advice for a directory that is not writable, by error code of the operating system. */
 const freeSpace = 'Free some space on its disk, or delete files if it has no free inodes (df -i)';
 const writeAdvice: ReadonlyMap<unknown, string> = new Map([
   ['ENOSPC', freeSpace],
   ['EDQUOT', "Free some of this user's space on its disk"],
-  ['EROFS', 'Mount its disk so that it can be written'],
+  ['EROFS', 'Remount its disk as writable'],
 ]);
 
-/** The directory cannot be written, or its disk is full. */
+/** The error for a directory that is not writable, for example because its disk is full. */
 export function unusable(directory: string, error: unknown): DatabaseStartError {
   const reason = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const advice =
-    writeAdvice.get(code) ?? `Let this user${userId()} read and write ${placeOf(directory, error)}`;
+    writeAdvice.get(code) ??
+    `Give this user${userId()} read and write access to ${placeOf(directory, error)}`;
   return new DatabaseStartError(
     'not-writable',
     `The data directory ${directory} cannot be used: ${reason}. ${advice}, or set DATA_DIR.`,
@@ -104,7 +106,7 @@ function userId(): string {
   return id === undefined ? '' : ` (uid ${id})`;
 }
 
-/** Where the operating system refused: the path that it names, or the deepest directory above it that can be seen. */
+/** The path in the operating system's error, or its closest existing parent directory. */
 function placeOf(directory: string, error: unknown): string {
   const named = error instanceof Error && 'path' in error ? error.path : undefined;
   let place = typeof named === 'string' ? named : directory;
@@ -116,30 +118,30 @@ const ownedByOther = (files: string, owner: number): DatabaseStartError =>
   new DatabaseStartError(
     'not-writable',
     `The database in ${files} belongs to the user with uid ${owner}, and root would leave files there that this user ` +
-      `cannot open. Run this as that user: sudo -u '#${owner}' …`,
+      `cannot open. Run this command as that user: sudo -u '#${owner}' …`,
   );
 
-/** The engine does not open these files. */
+/** The error for files that the engine cannot open. */
 function damaged(files: string, reason: string, cause?: unknown): DatabaseStartError {
   return new DatabaseStartError(
     'damaged',
     `The database in ${files} cannot be opened: ${reason}. Restore a backup ` +
-      'of the whole directory; or, to begin anew, move it away.',
+      'of the whole directory, or move the directory away to start with an empty database.',
     { cause },
   );
 }
 
-/** What the operating system did not let the engine do: its files may be as good as ever. */
+/** Errors of the operating system, which say nothing about the state of the files. */
 const refusedBySystem = /No space left|quota|Permission denied|Read-only|Too many open files|Out of memory/i;
 
-/** The engine did not start on these files. */
+/** The error for an engine that did not start. */
 export function notStarted(files: string, error: unknown): DatabaseStartError {
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof EngineError && !refusedBySystem.test(reason)) return damaged(files, reason, error);
   return new DatabaseStartError(
     'not-started',
-    `The database in ${files} could not be started: ${reason}. Nothing says that its files are damaged. ` +
-      `${/No space left/i.test(reason) ? freeSpace : 'Mend that'}, and start again.`,
+    `The database in ${files} could not be started: ${reason}. Its files are probably not damaged. ` +
+      `${/No space left/i.test(reason) ? freeSpace : 'Fix the cause'}, and start again.`,
     { cause: error },
   );
 }

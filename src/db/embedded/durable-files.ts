@@ -5,35 +5,35 @@ import { mendFileSystem, type Operation, operationsOf } from './mend-file-system
 
 type EngineOptions = Parameters<NodeFS['init']>[1];
 
-/** PGlite's own parameters with fsync on, by the one method its file system can carry out (design §3). */
+/** PGlite's default parameters, but with fsync on, by the only method that its file system supports (design §3). */
 export const durableStartParams = [
   ...PGliteClass.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
   'wal_sync_method=fsync',
 ];
 
-/** What changes files, by the tables of Emscripten's NODEFS. Its `msync` writes by `write`, and files open unchanged. */
+/** The operations of Emscripten's NODEFS that change files. Its `msync` uses `write`, and opening a file changes nothing. */
 const changes = {
   node_ops: ['setattr', 'mknod', 'rename', 'unlink', 'rmdir', 'symlink'],
   stream_ops: ['setattr', 'write'],
 } as const;
 
 /**
- * PGlite on a directory, with fsync, and for one process. PGlite's own file system ignores fsync, so that a power cut
- * could lose acknowledged commits or ruin the database; and it does not survive operations that a disk rejects
+ * A PGlite file system on a directory, with fsync, for one process. PGlite's own file system ignores fsync, so a power
+ * loss could lose acknowledged commits or corrupt the database; and it does not survive operations that the disk rejects
  * (mend-file-system.ts).
  */
 export class DurableFiles extends NodeFS {
-  /** How many times the engine has asked for an fsync and got it. */
+  /** The number of successful fsyncs. */
   syncs = 0;
   readonly #assertHeld: () => void;
   readonly #onFailure: (error: unknown) => void;
 
   /**
-   * @param assertHeld throws when these files are no longer this process's to change: asked before each change, and
-   *   after each fsync, behind which a commit is acknowledged
-   * @param onFailure called when it throws, and when the disk fails to sync: what is on it is then unknown. The engine
-   *   must stop
+   * @param assertHeld throws when this process may no longer change the files. Called before each change, and after each
+   *   fsync, because a commit is acknowledged after its fsync
+   * @param onFailure called when `assertHeld` throws, or when an fsync fails: the state of the disk is then unknown, and
+   *   the engine must stop
    */
   constructor(directory: string, assertHeld: () => void, onFailure: (error: unknown) => void) {
     super(directory);

@@ -15,17 +15,17 @@ import { watchDisk } from './watch-disk.ts';
 export interface Embedded {
   readonly pool: pg.Pool;
   readonly thread: DatabaseThread;
-  /** True from a rejected write of its disk until a test write succeeds. */
+  /** True from a write that the disk rejected until a test write succeeds. */
   isReadOnly(): boolean;
-  /** Ends the pool, then the database, then gives the directory back. */
+  /** Closes the pool, then the database, then releases the lock of the directory. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly log: Logger;
   /**
-   * Called once when the database dies later on, or another process has taken its directory over. The process should
-   * end: no query will be answered any more.
+   * Called once when the database dies after the start, or when another process has taken its directory over. The process
+   * should end, because no query will be answered any more.
    */
   readonly onFatal: (error: Error) => void;
   readonly migrations: readonly Migration[];
@@ -88,9 +88,9 @@ export async function openEmbedded(directory: string | null, options: EmbeddedOp
 }
 
 /**
- * The engine has one session, and pglite-socket hands it the messages of different connections one by one: two
- * connections would overwrite each other's unnamed statements. One connection is what is right; the pool is the
- * queue. The checkout timeout is long because it counts the time in that queue.
+ * The engine has one session, and pglite-socket interleaves the messages of different connections, so two connections
+ * would overwrite each other's unnamed statements. Therefore there is one connection, and the pool is its queue. The
+ * connection timeout is long because it includes the time in that queue.
  */
 const oneSession = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 30_000 };
 
@@ -98,7 +98,7 @@ function connection(socketDirectory: string): pg.PoolConfig {
   return { host: socketDirectory, port: 5432, user: 'postgres', database: 'postgres', ssl: false };
 }
 
-/** With mode 0700, as mkdtemp makes it: the database asks no password, so only its owner may reach the socket. */
+/** mkdtemp creates it with mode 0700. The database requires no password, so only its owner may access the socket. */
 async function makeSocketDirectory(): Promise<string> {
   const prefix = socketDirectoryPrefix();
   try {
@@ -107,20 +107,20 @@ async function makeSocketDirectory(): Promise<string> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new DatabaseStartError(
       'not-writable',
-      `The directory for temporary files, ${dirname(prefix)}, cannot be used: ${reason}. Let this user write there, or ` +
-        'set TMPDIR to a directory whose path is short.',
+      `The directory for temporary files, ${dirname(prefix)}, cannot be used: ${reason}. Give this user write access, or ` +
+        'set TMPDIR to a directory with a short path.',
       { cause: error },
     );
   }
 }
 
-/** Null where it has to be made anew. */
+/** Null if there is no usable template, so that initdb has to run. */
 function readableTemplate({ migrations, log }: EmbeddedOptions): Template | null {
   const template = findTemplate(migrations);
   if (template !== 'unreadable') return template;
   log.warn(
-    `This user cannot read the prepared database in ${templatesDirectory}, so that a new one takes seconds longer to ` +
-      'make: let every user read there; it holds nothing secret',
+    `This user cannot read the prepared database in ${templatesDirectory}, so creating a database takes seconds longer: ` +
+      'make that directory readable for all users; it contains no secrets',
   );
   return null;
 }

@@ -3,8 +3,8 @@ import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Copies a directory of files and directories for this user alone, sharing the blocks where the file system can. Modes
- * are not copied: an installation may be read-only, and other users may read it.
+ * Copies a directory tree so that only this user has access, sharing blocks if the file system can. Modes are not copied,
+ * because an installation may be read-only or readable for all users.
  */
 export async function copyDirectory(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
@@ -18,7 +18,7 @@ export async function copyDirectory(from: string, to: string): Promise<void> {
   }
 }
 
-/** Lets every user read a directory and what is in it, and only its owner write there, whatever the umask was. */
+/** Makes a directory tree readable for all users and writable only for its owner, regardless of the umask. */
 export async function letAllRead(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { withFileTypes: true })) {
@@ -28,7 +28,7 @@ export async function letAllRead(directory: string): Promise<void> {
   }
 }
 
-/** Makes everything below `directory` outlast a power cut: contents, names and all. */
+/** Syncs a directory tree, so that contents and names survive a power loss. */
 export async function syncTree(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true });
   const paths = [directory, ...entries.map((entry) => join(entry.parentPath, entry.name))].values();

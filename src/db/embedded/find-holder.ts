@@ -3,15 +3,16 @@ import { beats, lockNumbers, ownerOf, pathOf } from './lock-file.ts';
 import { lifeOf } from './owner.ts';
 
 export interface Holder {
-  /** For people. */
+  /** The holder's name in messages. */
   readonly name: string;
-  /** False where it runs, or ran, elsewhere, and has shown no sign of life: it may have left its lock. */
+  /** False if its pid is not meaningful here and it has no heartbeats: the lock may be stale. */
   readonly isAlive: boolean;
 }
 
 /**
- * Who has the lock of a data directory; null where nobody living has. Takes no lock and changes nothing.
- * @param watch how long to watch for a sign of life of one whose pid means nothing here
+ * Finds the holder of a data directory's lock, without taking a lock or changing anything.
+ * @param watch how long to watch for heartbeats of a holder whose pid is not meaningful here, in milliseconds
+ * @returns null if there is no lock, or its holder is dead
  */
 export async function findHolder(directory: string, watch = watchMilliseconds): Promise<Holder | null> {
   let silent: Holder | null = null;

@@ -1,12 +1,13 @@
 import type { PGlite } from '@electric-sql/pglite';
 
-/** How the engine's WASM says "PostgreSQL raised an error": an ordinary event, which PGlite handles. */
+/** The exit status with which the engine's WASM reports an ordinary PostgreSQL error, which PGlite handles. */
 const raisedError = 100;
 
 /**
- * Makes a dead engine end its thread. PGlite swallows every exception of its main loop, a trap or PostgreSQL's PANIC
- * included, and would spin or answer from ruined memory; pglite-socket would leave every later query waiting.
- * @param assertLease throws where nothing may be answered any more; asked before each message of a client
+ * Makes a crashed engine end its thread. PGlite swallows every exception of its main loop, including a WASM trap or
+ * PostgreSQL's PANIC, and would then spin or answer from corrupted memory, and pglite-socket would never answer again.
+ * @param assertLease throws when the engine may no longer answer; called before each message of a client
+ * @param fail ends the thread
  */
 export function guardEngine(engine: PGlite, assertLease: () => void, fail: (error: unknown) => never): void {
   const { Module: module } = engine;

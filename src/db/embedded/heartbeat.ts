@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { beatMilliseconds, HeldLock, LockLostError, LockUnconfirmedError } from './held-lock.ts';
 
 /**
- * The thread that beats. The main thread may stand still in a long calculation, and the database's in a long
- * statement: neither is a reason to lose the lock.
+ * The heartbeat thread. A long calculation can block the main thread, and a long statement the database thread, but
+ * neither may cost the lock.
  */
 const lock = new HeldLock(workerData);
 
@@ -11,7 +11,7 @@ setInterval(() => {
   try {
     lock.beat();
   } catch (error) {
-    // The next beat may know more. If the lease ends first, the thread that needs it beats, and fails.
+    // The next beat may succeed. If the lease ends first, the thread that needs the lock beats itself, and fails.
     if (error instanceof LockUnconfirmedError) return;
     if (!(error instanceof LockLostError)) throw error;
     parentPort?.postMessage(error.message);

@@ -3,51 +3,51 @@ import { basename, dirname } from 'node:path';
 import { isLockName } from './lock-name.ts';
 
 /*
- * Why no process changes the files of a directory that another one has taken over ("fencing").
+ * How fencing works: no process changes the files of a directory that another process has taken over.
  *
- * 1. A lock is held as long as its file is there. A process that takes over a silent holder's lock first removes the
- *    file and then waits for `graceMilliseconds` before it reads or writes a database file.
- * 2. A holder works on a lease. A beat notes the time, touches the file, and then reads it; only when the file is still
- *    there with this process's text does the lease begin, at the time that was noted. It lasts `leaseMilliseconds`. So a
- *    lease that began before the file was removed ends, by the holder's own clock, before the grace does, and after the
- *    removal none begins. A holder that beats late loses its lock, and never its data: the watch for beats before a
- *    removal only spares holders that live.
- * 3. Before each statement, each change of a file, and each acknowledgement of a commit, the database's thread looks
- *    at the lease, and beats by itself when the lease is over. Both clocks count: the monotonic one, which cannot be set,
- *    and the wall clock, which goes on while a machine is suspended. A step of the wall clock costs one beat.
- * 4. Before each change and each acknowledgement it also reads the file. That notices a takeover in a virtual machine
- *    that was paused with both its clocks, and a lock that was removed by hand.
+ * 1. A lock is held as long as its file exists. A process that takes over a silent holder's lock first removes the file,
+ *    then waits for `graceMilliseconds` before it reads or writes a database file.
+ * 2. A holder works under a lease. A beat records the time, touches the file, and then reads it. If the file still exists
+ *    with this process's text, a lease of `leaseMilliseconds` begins at the recorded time. So a lease that began before
+ *    the file was removed ends, by the holder's own clock, before the grace period does, and no lease begins after the
+ *    removal. A holder that beats late loses its lock but no data. Watching for beats before the removal only avoids
+ *    taking over a living holder.
+ * 3. Before each statement, each change of a file, and each acknowledgement of a commit, the database thread checks the
+ *    lease, and beats itself if the lease has ended. Both clocks count: the monotonic clock, which cannot be set, and the
+ *    wall clock, which continues while the machine is suspended. A step of the wall clock costs one beat.
+ * 4. Before each change and each acknowledgement, it also reads the file. This detects a takeover while a virtual machine
+ *    was paused together with both clocks, and a lock that was removed by hand.
  *
- * What remains. A thread that is stopped between its look and the system call right behind it carries that one call out
- * when it wakes; a file system has no way to refuse it. Nothing is acknowledged after it, but one page of the other's
- * files may be overwritten. On a network file system a holder's kernel may also write back later what the holder wrote
- * in time, and the look of 4 may be answered from the kernel's memory for some seconds; there the lease alone protects.
- * A holder of a version before this one knows no lease.
+ * Remaining risk: a thread that is suspended between its check and the following system call executes that one call when
+ * it resumes, and a file system cannot refuse it. Nothing is acknowledged after it, but one page of the other process's
+ * files may be overwritten. On a network file system, the holder's kernel may also write back later what the holder wrote
+ * in time, and the check of 4 may be answered from the kernel's cache for some seconds; there, only the lease protects.
+ * Earlier versions have no lease.
  */
 
-/** How long a beat is good for. */
+/** How long a lease lasts after its beat. */
 export const leaseMilliseconds = 5_000;
-/** How long a taker waits after it has removed a lock: a lease, and what a write may take that began just within one. */
+/** How long to wait after removing a lock: a lease, and the duration of a write that began just before its end. */
 export const graceMilliseconds = 8_000;
-/** How often a holder beats. */
+/** The interval of beats. */
 export const beatMilliseconds = 2_000;
 
-/** This process holds its data directory no longer. It must write nothing and answer nothing more. */
+/** This process no longer holds its data directory. It must not write or answer anything any more. */
 export class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
-/** The disk does not say whether it does. It must write nothing and answer nothing until it knows. */
+/** The disk does not show whether this process holds the lock. It must not write or answer anything until it does. */
 export class LockUnconfirmedError extends Error {
   override readonly name = 'LockUnconfirmedError';
 }
 
-/** A lock of this process, as its threads hand it to each other. */
+/** A lock of this process, in the form that its threads share. */
 export interface LockTicket {
   readonly path: string;
-  /** What this process wrote into it, which no other writes. */
+  /** The unique text that this process wrote into the file. */
   readonly text: string;
-  /** When the latest lease began: in nanoseconds of the monotonic clock, and in milliseconds of the wall clock. */
+  /** The start of the latest lease: in nanoseconds of the monotonic clock, and in milliseconds of the wall clock. */
   readonly lease: BigInt64Array<SharedArrayBuffer>;
 }
 
@@ -57,7 +57,7 @@ export const ticketOf = (path: string, text: string): LockTicket => ({
   lease: new BigInt64Array(new SharedArrayBuffer(16)),
 });
 
-/** A lock that this process has taken, as one of its threads sees it. Everything here waits for the disk. */
+/** A lock that this process has taken, for use in any of its threads. All methods block on disk I/O. */
 export class HeldLock {
   readonly #ticket: LockTicket;
 
@@ -66,7 +66,7 @@ export class HeldLock {
   }
 
   /**
-   * Shows others that this process lives, and begins a lease.
+   * Shows other processes that this one is alive, and begins a lease.
    * @throws {LockLostError | LockUnconfirmedError}
    */
   beat(): void {
@@ -76,15 +76,15 @@ export class HeldLock {
     try {
       utimesSync(path, wall / 1000, wall / 1000);
     } catch {
-      // A full or read-only disk; a file that is gone is noticed below.
+      // The disk is full or read-only. A missing file is detected below.
     }
-    this.#look();
+    this.#checkFile();
     Atomics.store(lease, 0, monotonic);
     Atomics.store(lease, 1, BigInt(wall));
   }
 
   /**
-   * Returns while the lease lasts, and begins another when it is over.
+   * Returns during the lease, and begins another after its end.
    * @throws {LockLostError | LockUnconfirmedError}
    */
   assertLease(): void {
@@ -96,22 +96,22 @@ export class HeldLock {
   }
 
   /**
-   * The same, and the lock's file is still there.
+   * Like `assertLease`, and checks that the lock file still exists.
    * @throws {LockLostError | LockUnconfirmedError}
    */
   assertHeld(): void {
     this.assertLease();
-    this.#look();
+    this.#checkFile();
   }
 
-  /** By its text: another's file may come by the same number, and even the same inode. */
-  #look(): void {
+  /** Compares the text: another process's file may have the same number, and even the same inode. */
+  #checkFile(): void {
     const { path, text } = this.#ticket;
     let found: string | null;
     try {
       found = readFileSync(path, 'utf8');
     } catch (error) {
-      // Without a descriptor left to read it, that there is one has to do.
+      // Without a free file descriptor, the existence of the file has to suffice.
       if (isShortOfFiles(error) && existsSync(path)) return;
       if (!isGone(error)) throw unconfirmed(path, error);
       found = null;
@@ -122,16 +122,16 @@ export class HeldLock {
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
-/** ESTALE: a network file system's word for a file that another machine has removed. */
+/** ESTALE: a file on a network file system that another machine has removed. */
 const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(String(codeOf(error)));
 const isShortOfFiles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(String(codeOf(error)));
 
-const ending = 'This one ends at once. What it has acknowledged is stored; what it has not may be missing.';
+const ending = 'This process ends at once. Acknowledged changes are stored; others may be missing.';
 
 function unconfirmed(path: string, error: unknown): LockUnconfirmedError {
   const reason = error instanceof Error ? error.message : String(error);
   return new LockUnconfirmedError(
-    `The lock ${path} cannot be read (${reason}), so nothing says that no other process has taken the data directory over. ${ending}`,
+    `The lock ${path} cannot be read (${reason}), so another process may have taken the data directory over. ${ending}`,
     { cause: error },
   );
 }
@@ -142,16 +142,16 @@ function describeLoss(path: string): string {
   try {
     others = readdirSync(directory).filter((name) => isLockName(name) && name !== basename(path));
   } catch {
-    // Then nothing is known of others.
+    // Nothing is known about other locks.
   }
   if (others.length > 0) {
     return (
-      `Another process has taken over the data directory ${directory} (${others.join(', ')} names it): this one stood ` +
-      `still for some seconds, as a process does that is stopped or a machine that is suspended. ${ending}`
+      `Another process has taken over the data directory ${directory} (see ${others.join(', ')}), because this process ` +
+      `did not run for some seconds: it was stopped, or its machine was suspended. ${ending}`
     );
   }
   return (
-    `The lock ${path} is gone: another process has taken over the data directory and ended since, or the file was ` +
-    `removed by hand. ${ending}`
+    `The lock ${path} no longer exists: another process took over the data directory and has ended since, or the file ` +
+    `was removed by hand. ${ending}`
   );
 }

@@ -14,20 +14,20 @@ const ownerSchema = z.object({
   socketDirectory: z.string(),
 });
 
-/** When the lock was last invalidations; null when it is gone. */
-export async function invalidations(path: string): Promise<number | null> {
+/** When the lock file was last touched, in milliseconds since the Unix epoch; null if it no longer exists. */
+export async function modifiedAt(path: string): Promise<number | null> {
   return stat(path).then(
     (stats) => stats.mtimeMs,
     () => null,
   );
 }
 
-/** Watches for the touch of a living holder, by the file's own clock alone. */
+/** Watches whether a holder touches its lock file. It compares only times of the file, so clocks need not agree. */
 export async function beats(path: string, watchMilliseconds: number): Promise<boolean> {
-  const before = await invalidations(path);
+  const before = await modifiedAt(path);
   for (let waited = 0; waited < watchMilliseconds; waited += 500) {
     await sleep(500);
-    const now = await invalidations(path);
+    const now = await modifiedAt(path);
     if (now === null) return false;
     if (now !== before) return true;
   }
@@ -35,8 +35,8 @@ export async function beats(path: string, watchMilliseconds: number): Promise<bo
 }
 
 /**
- * Links a finished file into place, so that no one ever reads half a lock.
- * @returns its text, which no other lock has; null when the name is taken
+ * Creates a lock file. It links a complete file into place, so that no one ever reads a partial one.
+ * @returns its text, which is unique to this lock; null if the name is taken
  */
 export async function createExclusively(path: string, owner: Owner): Promise<string | null> {
   const text = JSON.stringify({ ...owner, token: randomUUID() });
@@ -57,10 +57,10 @@ export async function createExclusively(path: string, owner: Owner): Promise<str
   }
 }
 
-/** Who holds a lock file, if that can be read. */
+/** Reads the owner from a lock file. */
 export async function ownerOf(path: string): Promise<Owner | 'gone' | 'unreadable'> {
   const text = await readFile(path, 'utf8').catch(() => null);
-  if (text === null) return (await invalidations(path)) === null ? 'gone' : 'unreadable';
+  if (text === null) return (await modifiedAt(path)) === null ? 'gone' : 'unreadable';
   try {
     return ownerSchema.parse(JSON.parse(text));
   } catch {
@@ -68,7 +68,7 @@ export async function ownerOf(path: string): Promise<Owner | 'gone' | 'unreadabl
   }
 }
 
-/** Removes a dead owner's lock, and the socket that it left. */
+/** Removes a dead owner's lock and its socket. */
 export async function removeStale(directory: string, number: number): Promise<void> {
   const owner = await ownerOf(pathOf(directory, number));
   if (typeof owner === 'object' && isSocketDirectory(owner.socketDirectory)) {
@@ -78,31 +78,34 @@ export async function removeStale(directory: string, number: number): Promise<vo
   await rm(pathOf(directory, number), { force: true });
 }
 
-/** Numbers of the lock files in a directory. */
+/** The numbers of the lock files in a directory. */
 export async function lockNumbers(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names.flatMap((name) => lockName.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** Path of a lock by its number. */
+/** The path of a lock file. */
 export function pathOf(directory: string, number: number): string {
   return join(directory, `postgres.lock.${number}`);
 }
 
-/** PostgreSQL's name for a Unix socket, which its clients look for. */
+/** The name of a Unix socket that PostgreSQL clients expect for port 5432. */
 export const socketName = '.s.PGSQL.5432';
 
-/** In bytes; Linux takes 107. What is longer is cut, and the socket would lie where others reach it. */
-const longestSocketPath = 103;
-/** For a socket whose path would be too long in the system's directory for temporary files. */
+/**
+ * In bytes: macOS allows 103, Linux 107. A longer path is truncated, so the socket would be in a directory that others can
+ * access.
+ */
+const maxSocketPath = 103;
+/** Used if the path in the system's directory for temporary files would be too long. */
 const shortDirectory = '/tmp';
 const namePrefix = 'latchkey-';
 
-/** Beginning of the name of a new socket directory: with what mkdtemp adds, the socket's path is short enough. */
+/** The prefix of a new socket directory. With mkdtemp's suffix, the path of the socket is short enough. */
 export function socketDirectoryPrefix(): string {
   const usual = join(resolve(tmpdir()), namePrefix);
   const path = join(`${usual}XXXXXX`, socketName);
-  return Buffer.byteLength(path) <= longestSocketPath ? usual : join(shortDirectory, namePrefix);
+  return Buffer.byteLength(path) <= maxSocketPath ? usual : join(shortDirectory, namePrefix);
 }
 
 const isSocketDirectory = (path: string): boolean =>

@@ -7,8 +7,8 @@ import { graceMilliseconds, HeldLock, LockLostError, type LockTicket, ticketOf }
 import {
   beats,
   createExclusively,
-  invalidations,
   lockNumbers,
+  modifiedAt,
   ownerOf,
   pathOf,
   removeStale,
@@ -17,39 +17,40 @@ import { lifeOf, type Owner, thisProcess } from './owner.ts';
 import { spawnThread } from './spawn.ts';
 
 /*
- * Two processes on one directory destroy the database silently (design §3), so a lock file names its owner.
- * Locks are numbered. A starter makes the number after the highest, exclusively, so of two that find the same stale
- * lock one wins. Then it looks again: were there another living lock, at least one of the two would see the other's,
- * because each looks after it has made its own.
+ * Two processes on one directory silently destroy the database (design §3), so a lock file names the owner.
+ * Lock files are numbered. A starting process creates the number after the highest one exclusively, so only one of two
+ * processes that find the same stale lock succeeds. Then it checks all locks again: if two processes created different
+ * locks, at least one of them sees the other's, because each checks after it has created its own.
  *
- * Whether an owner lives, its pid tells where pids mean the same here. Elsewhere its beats do: one that shows none is
- * taken over, though it may stand still and wake up later. held-lock.ts says why it then writes nothing.
+ * If the owner's pid is meaningful here, it tells whether the owner is alive. Otherwise its heartbeats do. An owner
+ * without heartbeats is taken over, although it may only be suspended; held-lock.ts explains why it does not write
+ * anything when it resumes.
  */
 
-/** For those who cannot see a holder's pid: how long they watch it. Five beats. */
+/** How long to watch for heartbeats of a holder whose pid is not meaningful here: five intervals. */
 export const watchMilliseconds = 10_000;
 
 export interface Lock {
-  /** For the thread that changes the files. */
+  /** Passed to the thread that changes the files. */
   readonly ticket: LockTicket;
-  /** @throws {LockLostError | LockUnconfirmedError} when the directory is not known to be this process's */
+  /** @throws {LockLostError | LockUnconfirmedError} unless this process is known to hold the lock */
   assertHeld(): void;
   release(): Promise<void>;
 }
 
 export interface LockOptions {
-  /** Called once when another process has taken the directory over: this one is to end. */
+  /** Called once when another process has taken the directory over. This process must end. */
   readonly onLost?: (error: LockLostError) => void;
-  /** Receives a message for people about what a wait of several seconds is for. */
+  /** Called with the reason for a wait of several seconds. */
   readonly onWait?: (message: string) => void;
   readonly watchMilliseconds?: number;
   readonly graceMilliseconds?: number;
 }
 
 /**
- * Takes a data directory for this process. A lock whose owner's pid means nothing here is taken over when it shows no
- * sign of life, which takes some 20 seconds.
- * @throws {DatabaseStartError} `locked` when another process has it
+ * Locks a data directory for this process. A lock without heartbeats, whose owner's pid is not meaningful here, is taken
+ * over, which takes about 20 seconds.
+ * @throws {DatabaseStartError} `locked` when another process holds the lock
  */
 export async function takeLock(
   directory: string,
@@ -72,10 +73,10 @@ export async function takeLock(
     for (const number of await lockNumbers(directory)) {
       if (number === mine) continue;
       const seen = before.get(number);
-      // One that was watched, and has not been invalidations since, needs no second watch.
-      const stays =
-        seen !== undefined && seen.invalidations === (await invalidations(pathOf(directory, number)));
-      const { isSilent } = stays ? seen : await staleOrRefused(directory, number, look);
+      // A lock that was watched before and has not been touched since need not be watched again.
+      const isUnchanged =
+        seen !== undefined && seen.modifiedAt === (await modifiedAt(pathOf(directory, number)));
+      const { isSilent } = isUnchanged ? seen : await staleOrRefused(directory, number, look);
       if (isSilent) await writeFile(graceMark(directory), '');
       await removeStale(directory, number);
     }
@@ -83,14 +84,14 @@ export async function takeLock(
     lock.assertHeld();
   } catch (error) {
     await lock.release();
-    throw error instanceof LockLostError ? inUse(directory, 'another process that took it meanwhile') : error;
+    throw error instanceof LockLostError ? inUse(directory, 'another process that has just taken it') : error;
   }
   return lock;
 }
 
 /**
- * This file is there from before a silent holder's lock is removed until the grace is over. Where the taker is killed
- * meanwhile, the next one waits as well.
+ * This file exists from just before a silent holder's lock is removed until the grace period ends. If the process that
+ * takes over is killed in between, the next one waits too.
  */
 const graceMark = (directory: string): string => join(directory, 'postgres.lock-grace');
 
@@ -128,7 +129,7 @@ function hold(ticket: LockTicket, onLost: LockOptions['onLost']): Lock {
     release: async () => {
       isOver = true;
       await heart.terminate();
-      // Another's may be in its place by now.
+      // Another process's lock may have the same name by now.
       if (textOf(ticket.path) === ticket.text) await rm(ticket.path, { force: true });
     },
   };
@@ -142,11 +143,11 @@ function textOf(path: string): string | null {
   }
 }
 
-/** A lock that nobody living here has. */
+/** A lock without a living owner. */
 interface Stale {
-  /** Its owner cannot be looked up, and shows no sign of life. Otherwise it is dead for certain. */
+  /** True if the owner's pid is not meaningful here, and it has no heartbeats. Otherwise the owner is certainly dead. */
   readonly isSilent: boolean;
-  readonly invalidations: number | null;
+  readonly modifiedAt: number | null;
 }
 
 interface Look {
@@ -157,29 +158,29 @@ interface Look {
 
 async function staleOrRefused(directory: string, number: number, look: Look): Promise<Stale> {
   const path = pathOf(directory, number);
-  const at = await invalidations(path);
+  const at = await modifiedAt(path);
   const owner = await ownerOf(path);
-  if (owner === 'gone') return { isSilent: false, invalidations: at };
+  if (owner === 'gone') return { isSilent: false, modifiedAt: at };
   const life = owner === 'unreadable' ? 'unknown' : lifeOf(owner);
-  if (life === 'dead') return { isSilent: false, invalidations: at };
+  if (life === 'dead') return { isSilent: false, modifiedAt: at };
   if (life === 'unknown') {
     look.onWait?.(
       `The data directory ${directory} is locked by ${nameOf(owner)} of another machine, container or boot: watching for ` +
         `${look.watch / 1000} s whether it is still running`,
     );
-    if (!(await beats(path, look.watch))) return { isSilent: true, invalidations: at };
+    if (!(await beats(path, look.watch))) return { isSilent: true, modifiedAt: at };
   }
   throw inUse(directory, nameOf(owner));
 }
 
-/** For people. */
+/** The owner's name in messages. */
 export const nameOf = (owner: Owner | 'unreadable'): string =>
   owner === 'unreadable' ? 'another process' : `process ${owner.pid} (${owner.place.split(' ')[0]})`;
 
 function inUse(directory: string, by: string): DatabaseStartError {
   return new DatabaseStartError(
     'locked',
-    `The data directory ${directory} is in use by ${by}. One process at a time can use it: stop that one, give this ` +
-      'one another DATA_DIR, or set DATABASE_URL to run several on a PostgreSQL server.',
+    `The data directory ${directory} is in use by ${by}. Only one process at a time can use it: stop that ` +
+      'process, set another DATA_DIR, or set DATABASE_URL to run several processes on a PostgreSQL server.',
   );
 }

@@ -13,7 +13,7 @@
 export type Operation = (...values: never[]) => unknown;
 type Operations = Record<string, Operation | undefined>;
 
-/** An entry in the tree of names, and who has it open. */
+/** An entry in the tree of names. */
 interface Node {
   readonly parent: unknown;
   readonly name: string;
@@ -65,7 +65,7 @@ export function mendFileSystem(module: unknown): void {
       call(required(nodes, 'unlink'), parent, name);
       forget(parent, name);
     } catch {
-      // The disk refuses to delete it: then it stays on the disk and in the tree.
+      // The disk refuses to delete the file, so it stays on the disk and in the tree.
     }
   }
 
@@ -79,7 +79,7 @@ export function mendFileSystem(module: unknown): void {
 const call = (operation: Operation, ...values: readonly unknown[]): unknown =>
   Reflect.apply(operation, undefined, values);
 
-/** @throws {Error} when this PGlite is not as the pinned one */
+/** @throws {Error} when this PGlite differs from the pinned version */
 function required(operations: Operations, name: string): Operation {
   const operation = operations[name];
   if (typeof operation === 'function') return operation;
@@ -88,7 +88,7 @@ function required(operations: Operations, name: string): Operation {
 
 /**
  * One of the engine's tables of functions.
- * @throws {Error} when this PGlite is not as the pinned one
+ * @throws {Error} when this PGlite differs from the pinned version
  */
 export function operationsOf(module: unknown, ...path: readonly string[]): Operations {
   const operations = path.reduce(property, module);

@@ -1,12 +1,12 @@
 import type { LockTicket } from './held-lock.ts';
 
-/** What the database's thread is started with. */
+/** The task of a database thread. */
 export type Task =
-  /** Serve the database of a directory, durably, as long as this process has the directory's lock. */
+  /** Serve the database in a directory while this process holds the directory's lock. */
   | { readonly kind: 'serve'; readonly directory: string; readonly socket: string; readonly lock: LockTicket }
-  /** Serve a database that is kept in memory only, from a prepared archive when there is one. */
+  /** Serve a database in memory, from a prepared archive if there is one. */
   | { readonly kind: 'serve-memory'; readonly archive: string | null; readonly socket: string }
-  /** Make an empty database in a directory, then end. */
+  /** Create an empty database in a directory, then end. */
   | { readonly kind: 'create'; readonly directory: string };
 
 export type Request = 'close' | 'count-syncs';

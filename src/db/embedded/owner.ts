@@ -1,12 +1,12 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Who holds a data directory: enough to tell whether that process still lives. */
+/** The holder of a data directory, with enough details to tell whether that process is alive. */
 export interface Owner {
   readonly pid: number;
-  /** When the process started, in the kernel's ticks; null where there is no /proc. Tells a reused pid. */
+  /** The process's start time in kernel ticks, which detects a reused pid; null without /proc. */
   readonly startTime: string | null;
-  /** Host, boot and pid namespace, with spaces between: pids mean the same where the latter two are the same. */
+  /** Host, boot id and pid namespace, separated by spaces. Pids are comparable if the latter two are equal. */
   readonly place: string;
   readonly socketDirectory: string;
 }
@@ -22,7 +22,7 @@ export function thisProcess(socketDirectory: string): Owner {
   };
 }
 
-/** Unknown: the owner runs, or ran, on another machine, before a reboot, or in another container. */
+/** `unknown` if the owner is from another machine, another container or before a reboot. */
 export function lifeOf(owner: Owner): Life {
   if (!sharesPids(owner.place)) return 'unknown';
   if (!exists(owner.pid)) return 'dead';
@@ -37,7 +37,7 @@ function place(): string {
   return [hostname(), boot, namespace].join(' ');
 }
 
-/** A host's name is for people: it changes, and containers have each other's. It counts where nothing else is known. */
+/** Host names are not reliable: they change, and containers may share one. They count only if nothing else is known. */
 function sharesPids(theirs: string): boolean {
   const ours = place();
   const [boot, namespace] = ours.split(' ').slice(-2);
@@ -50,12 +50,12 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, and is another user's.
+    // EPERM: the process is alive and belongs to another user.
     return error instanceof Error && 'code' in error && error.code !== 'ESRCH';
   }
 }
 
-/** proc(5): the command's name stands in parentheses and can hold anything; state is field 3, starttime 22. */
+/** proc(5): the command name is in parentheses and can contain any character; state is field 3, starttime field 22. */
 function statOf(pid: number): { readonly startTime: string; readonly zombie: boolean } | null {
   const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
-/** Built files run as they are; source files, in tests and development, through tsx. */
+/** Built files run directly; source files, in tests and development, run through tsx. */
 const fromSource = import.meta.url.endsWith('.ts');
 
 /** Starts a thread from a file of this folder. */
@@ -12,8 +12,8 @@ export function spawnThread(name: 'worker' | 'heartbeat', workerData: unknown): 
 }
 
 /**
- * tsx's `--import` hook leaves worker threads alone on Node 20, so the thread registers it itself.
- * tsx is resolved from this file, not from the working directory, which may be anywhere.
+ * On Node 20, tsx's `--import` hook does not apply to worker threads, so the thread registers tsx itself. tsx is resolved
+ * from this file, because the working directory can be anywhere.
  */
 function throughTsx(url: URL): URL {
   const tsxPackage = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));

@@ -6,28 +6,28 @@ import { fileURLToPath } from 'node:url';
 import type { Migration } from '../migrations.ts';
 
 /**
- * A database that is made once, when the service is built, and copied at a first start: initdb takes seconds and
- * 800 MB. It holds nothing secret. Copies share PostgreSQL's system identifier, which only physical replication
- * looks at, and an embedded database has none.
+ * A database that the build creates once, and a first start copies: initdb takes seconds and 800 MB of memory. It contains
+ * no secrets. Copies share PostgreSQL's system identifier, which matters only for physical replication, and an embedded
+ * database has none.
  */
 export interface Template {
-  /** Data directory, cleanly shut down. */
+  /** A PostgreSQL data directory after a clean shutdown. */
   readonly directory: string;
-  /** The same as a tar archive, for a database in memory. */
+  /** The same directory as a tar archive, for a database in memory. */
   readonly archive: string;
 }
 
-/** Below `dist`, from `src/db/embedded` and from `dist/db/embedded` alike. */
+/** In `dist`; the relative path is the same from `src/db/embedded` and `dist/db/embedded`. */
 export const templatesDirectory = fileURLToPath(new URL('../../../dist/embedded/', import.meta.url));
 
-/** Version of the PGlite that is installed: another one may write other files. */
+/** The version of the installed PGlite. Other versions may write other files. */
 export function pgliteVersion(): string {
   const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
   const text = readFileSync(join(dirname(entry), '../package.json'), 'utf8');
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** Where the template of these very migrations and this PGlite is, whether or not it has been made. */
+/** The paths of the template for these migrations and this PGlite. It may not exist yet. */
 export function templateOf(migrations: readonly Migration[]): Template {
   const hash = createHash('sha256').update(pgliteVersion());
   for (const migration of migrations) hash.update(`\n${migration.name} ${migration.checksum}`);
@@ -36,8 +36,8 @@ export function templateOf(migrations: readonly Migration[]): Template {
 }
 
 /**
- * The template, when it has been made. Without one, initdb and the migrations run.
- * @returns `unreadable` where this user may not read it
+ * Finds the template. Without one, initdb and the migrations run at the first start.
+ * @returns null if it does not exist, `unreadable` if this user cannot read it
  */
 export function findTemplate(migrations: readonly Migration[]): Template | 'unreadable' | null {
   const template = templateOf(migrations);

@@ -2,22 +2,22 @@ import type { Worker } from 'node:worker_threads';
 import type { Reply, Request, Task } from './messages.ts';
 import { spawnThread } from './spawn.ts';
 
-/** PostgreSQL did not open its files; the message is its own. */
+/** PostgreSQL could not open its files. The message is PostgreSQL's. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
 /** A running database thread. */
 export interface DatabaseThread {
-  /** How many fsyncs the engine has had since it was opened. */
+  /** The number of fsyncs since the engine was opened. */
   countSyncs(): Promise<number>;
   /** Writes a checkpoint and ends the thread. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a thread that serves a database on a Unix socket, and waits until it does.
- * @param onFatal called once when the thread dies later on, unasked; its connections break at the same moment
+ * Starts a thread that serves a database on a Unix socket, and waits until it is ready.
+ * @param onFatal called once if the thread dies after the start. Its connections break at the same moment
  */
 export async function startThread(
   task: Exclude<Task, { kind: 'create' }>,
@@ -48,7 +48,7 @@ export async function startThread(
   };
 }
 
-/** Makes an empty database in an empty directory, in a thread of its own: initdb takes seconds and much memory. */
+/** Creates an empty database in an empty directory, in a separate thread: initdb takes seconds and a lot of memory. */
 export async function createInThread(directory: string): Promise<void> {
   const worker = spawnThread('worker', { kind: 'create', directory } satisfies Task);
   await answer(worker, 'closed', deathOf(worker));

@@ -5,9 +5,9 @@ import type pg from 'pg';
 import type { Logger } from '../../lib/log.ts';
 import { isRefusedByDisk } from '../errors.ts';
 import { inTransaction } from '../in-transaction.ts';
-import { hearStatementErrors } from '../statement-errors.ts';
+import { onStatementError } from '../statement-errors.ts';
 
-/** How long after a refusal, and after a failed attempt, the disk is tested again, in milliseconds. */
+/** The interval of test writes, in milliseconds. */
 const retryMilliseconds = 1_000;
 /** The size of the file that tests whether there is space, in bytes. */
 const sampleBytes = 1024 * 1024;
@@ -56,8 +56,8 @@ export function watchDisk({ directory, pool, log, onFatal }: DiskWatchOptions): 
     }
   };
 
-  hearStatementErrors(pool, ({ code = '', message }) => {
-    // The engine finds a file that it has just not found: all files that it creates next may be refused in the same way.
+  onStatementError(pool, ({ code = '', message }) => {
+    // 58P02: the engine creates a file that already exists although it did not find it. Later files may fail the same way.
     if (code === '58P02') return onFatal(new Error(`${message}. A restart reads the files as they are.`));
     if (isRefusing || isClosed || !isRefusedByDisk(code, message)) return;
     isRefusing = true;

@@ -9,9 +9,9 @@ import { guardEngine } from './guard-engine.ts';
 import { HeldLock } from './held-lock.ts';
 import type { Reply, Request, Task } from './messages.ts';
 
-/** The thread that PostgreSQL runs in, so that a slow query never holds up the event loop. */
+/** The thread that PostgreSQL runs in, so that a slow query does not block the event loop. */
 
-/** Only what ends the engine is worth repeating; other lines can hold what users sent. */
+/** Only fatal messages are repeated: other lines can contain input of users. */
 const complaints: string[] = [];
 const onStderr = (line: string) => {
   if (/\b(FATAL|PANIC)\b/.test(line)) complaints.push(line.replace(/^.*?(?=FATAL|PANIC)/, ''));
@@ -19,8 +19,8 @@ const onStderr = (line: string) => {
 };
 
 /**
- * Nothing here makes databases. Without these two there are 600 files fewer to copy and sync at a first start, and
- * no database that cannot be connected to and so never be vacuumed against transaction id wraparound.
+ * The service creates no further databases. Without these templates, a first start has 600 fewer files to copy and sync,
+ * and there is no database without connections that could never be vacuumed against transaction id wraparound.
  */
 const dropTemplates = [
   `UPDATE pg_database SET datistemplate = false`,
@@ -28,16 +28,16 @@ const dropTemplates = [
   'DROP DATABASE template1',
 ];
 
-/** What search-indexes.ts makes its indexes with. A database that has them cannot be written to without. */
+/** The extensions of search-indexes.ts. A database with these indexes cannot be written to without the extensions. */
 const extensions = { pg_trgm, btree_gin };
 
 function reply(message: Reply): void {
   parentPort?.postMessage(message);
 }
 
-/** Ends the thread at once, from inside the engine too: after a failed fsync or a trap nothing in memory is sound. */
+/** Ends the thread at once, even from inside the engine: after a failed fsync or a trap, its memory is unreliable. */
 const fail = (error: unknown): never => end(error, false);
-/** The same where PostgreSQL did not open the files. */
+/** Ends the thread because PostgreSQL could not open its files. */
 const failToOpen = (error: unknown): never => end(error, true);
 
 function end(error: unknown, byEngine: boolean): never {
@@ -64,7 +64,8 @@ async function run(task: Task): Promise<void> {
       ? { onStderr, extensions, ...(await archiveOf(task)) }
       : { fs: files, startParams: durableStartParams, onStderr, extensions },
   ).catch(failToOpen);
-  if (files?.syncs === 0) throw new Error('The engine opened without one fsync: it would lose data.');
+  if (files?.syncs === 0)
+    throw new Error('The engine opened its files without an fsync: it could lose data.');
   guardEngine(engine, () => lock?.assertLease(), fail);
   const server = new PGLiteSocketServer({ db: engine, path: task.socket, maxConnections: 16 });
   await server.start();

@@ -1,26 +1,26 @@
 import type pg from 'pg';
 import { atLeisure } from '../in-transaction.ts';
 
-/** So many entries make a block: what a search reads for each block that holds its text. */
+/** Entries per block. A search reads all entries of each block that contains its text. */
 export const blockEntries = 256;
 
-/** Whatever an application has less of is left for later, and read through by searches: blocks are to be full. */
-export const fewestEntries = 2 * blockEntries;
+/** Fewer waiting entries of an application are not indexed yet, so that blocks are full. Searches scan them. */
+export const minEntries = 2 * blockEntries;
 
-/** The applications that have enough to index, the least first. */
+/** Ids of the applications with enough entries to index, the ones with the fewest entries first. */
 export async function logsToIndex(pool: pg.Pool): Promise<string[]> {
   const { rows } = await atLeisure<{ id: string }>(
     pool,
-    `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${fewestEntries}
+    `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${minEntries}
      ORDER BY sum(entries)`,
   );
   return rows.map(({ id }) => id);
 }
 
 /**
- * The notes of an application's newest entries that wait, up to a batch of entries. A note of more than that is cut in
- * two.
- * @returns their ids; none when there is not enough to index
+ * Selects backlog notes with an application's newest entries, up to a batch of entries. A note with more entries than a
+ * batch is split in two.
+ * @returns their ids; none if there are too few entries to index
  */
 export async function newestNotes(
   client: pg.ClientBase,
@@ -34,16 +34,16 @@ export async function newestNotes(
   return [cut.rows[0]?.id ?? first.id];
 }
 
-// The first one is among them however many entries it is of.
+// The first note is always included, however many entries it has.
 const newest = `
   SELECT id, entries FROM (
     SELECT id, to_id, entries, sum(entries) OVER (ORDER BY to_id DESC, id DESC) AS together, sum(entries) OVER () AS waiting
     FROM log_search_backlog WHERE application_id = $1
   ) AS note
-  WHERE waiting >= ${fewestEntries} AND (together <= $2 OR together = entries)
+  WHERE waiting >= ${minEntries} AND (together <= $2 OR together = entries)
   ORDER BY to_id DESC, id DESC`;
 
-// The entry at the cut is in both halves. A note that has no more entries than a batch, whatever it says, is left whole.
+// The entry at the cut is in both halves. A note whose real number of entries fits into a batch is not split.
 const cutNote = `
   WITH cut AS MATERIALIZED (
     SELECT note.id, note.application_id, note.to_id, (

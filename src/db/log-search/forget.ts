@@ -3,8 +3,8 @@ import { lowestId } from '../log-partition.ts';
 import { inTurn } from './turn.ts';
 
 /**
- * Takes out what is about dropped entries alone. What another instance is busy with is left for the next time.
- * @param oldest milliseconds since the Unix epoch: no entry of an earlier id is in the log
+ * Deletes search data of dropped entries. If another instance has the lock, the next call does it.
+ * @param oldest milliseconds since the Unix epoch; the log has no earlier entries
  */
 export async function forgetIndexed(pool: pg.Pool, oldest: number): Promise<void> {
   await inTurn(pool, async (client) => {

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database.ts';
-import { fewestEntries, logsToIndex } from './backlog.ts';
+import { logsToIndex, minEntries } from './backlog.ts';
 import { indexEntries } from './index-entries.ts';
 
-/** Entries of one transaction, and how long to leave the database to others after it, by how long it took. */
+/** Entries per transaction, and the pause after it as a multiple of its duration. */
 const pace = {
-  server: { batch: 16 * fewestEntries, rest: 1 },
-  // One connection for all, which others wait for meanwhile.
-  embedded: { batch: fewestEntries, rest: 4 },
+  server: { batch: 16 * minEntries, rest: 1 },
+  // Requests wait, because there is one connection.
+  embedded: { batch: minEntries, rest: 4 },
 } as const;
 
 /**
- * Indexes what waits, unless it is too little for now. Call it every few seconds, and not before it is done.
- * @returns whether something was indexed
+ * Indexes the waiting entries of all applications that have enough of them. Call it every few seconds, one call at a time.
+ * @returns whether anything was indexed
  */
 export async function indexAll({ kind, pool }: Database, signal: AbortSignal): Promise<boolean> {
   const { batch, rest } = kind === 'server' ? pace.server : pace.embedded;

@@ -3,14 +3,14 @@ import { blockEntries, newestNotes } from './backlog.ts';
 import { inTurn } from './turn.ts';
 
 /**
- * Indexes a batch of an application's newest entries that wait for it, in one transaction. Several instances may do so
- * at once: one works.
- * @param batch how many entries to index, or a few more
- * @returns whether there were some
+ * Indexes a batch of an application's newest waiting entries in one transaction. Several instances can call it at the same
+ * time: one indexes.
+ * @param batch the approximate number of entries
+ * @returns whether anything was indexed
  */
 export async function indexEntries(pool: pg.Pool, applicationId: string, batch: number): Promise<boolean> {
   const indexed = await inTurn(pool, async (client) => {
-    // Not of one that is being deleted: what it has goes with it, and nothing may come after.
+    // Skip an application that is being deleted: its search data goes with it, and none may be added afterwards.
     const application = await client.query(
       'SELECT FROM applications WHERE id = $1 FOR KEY SHARE SKIP LOCKED',
       [applicationId],
@@ -18,7 +18,7 @@ export async function indexEntries(pool: pg.Pool, applicationId: string, batch: 
     if (application.rows.length === 0) return false;
     const notes = await newestNotes(client, applicationId, batch);
     if (notes.length === 0) return false;
-    // PostgreSQL cannot know how few entries it is to read, and would compile the statement for millions.
+    // The planner overestimates the number of entries by far, and would compile the statement.
     await client.query('SET LOCAL jit = off');
     await client.query(indexNotes, [applicationId, notes]);
     return true;
@@ -26,13 +26,13 @@ export async function indexEntries(pool: pg.Pool, applicationId: string, batch: 
   return indexed ?? false;
 }
 
-/** Two entries that lie further apart, in minutes, are not of one block: who finds one is not to read what is between. */
-const widestGap = 60;
+/** The maximum gap between two entries of a block, in minutes: a search reads everything within a block's range. */
+const maxGap = 60;
 
 const minutesOfWeek = 7 * 24 * 60;
 
-// One snapshot for the notes that go and the entries that are read. A value that is not known, or was last seen in an
-// earlier week, is written, so that its id comes back whoever wrote it first; in order, so that two never deadlock.
+// One statement, so that the deleted notes and the entries come from the same snapshot. Values that are new, or were last
+// seen in an earlier week, are upserted: that returns their ids in either case. They are sorted to prevent deadlocks.
 const indexNotes = `
   WITH note AS (
     DELETE FROM log_search_backlog WHERE id = ANY($2::bigint[]) RETURNING from_id, to_id
@@ -47,7 +47,7 @@ const indexNotes = `
       ORDER BY application_id, id OFFSET 0
     ) AS entry
   ), apart AS (
-    SELECT *, minute - lag(minute) OVER (ORDER BY id) > ${widestGap} AS is_apart FROM entry
+    SELECT *, minute - lag(minute) OVER (ORDER BY id) > ${maxGap} AS is_apart FROM entry
   ), run AS (
     SELECT *, count(*) FILTER (WHERE is_apart) OVER (ORDER BY id) AS run FROM apart
   ), placed AS MATERIALIZED (

@@ -3,8 +3,8 @@ import { advisoryLocks, tryLock } from '../advisory-locks.ts';
 import { inTransaction } from '../in-transaction.ts';
 
 /**
- * One transaction of whoever has the turn.
- * @returns null when another has it
+ * Runs one transaction under the lock of log indexing.
+ * @returns null if another instance has the lock
  */
 export const inTurn = <Result>(
   pool: pg.Pool,

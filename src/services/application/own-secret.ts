@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Keyring } from '../../crypto/keyring.ts';
 import { MasterSecretError } from '../../crypto/master-secret.ts';
-import { noteSecretFingerprint, readSecretFingerprint } from '../../db/installation.ts';
+import { readSecretFingerprint, recordSecretFingerprint } from '../../db/installation.ts';
 
 /**
  * Checks that the master secret is the one that the installation uses, and records its fingerprint if none is recorded.
@@ -16,7 +16,7 @@ export async function requireOwnSecret(
   isProved: boolean,
 ): Promise<void> {
   const before = previous.map((keys) => keys.fingerprint);
-  if (!(await noteSecretFingerprint(pool, fingerprint, isProved ? 'any' : before))) throw anotherSecret();
+  if (!(await recordSecretFingerprint(pool, fingerprint, isProved ? 'any' : before))) throw anotherSecret();
 }
 
 /** True if a fingerprint is recorded and none of these secrets has it. */
