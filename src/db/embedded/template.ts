@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../lib/package-root.ts';
 import type { Migration } from '../migrations.ts';
 
 /**
@@ -17,8 +17,7 @@ export interface Template {
   readonly archive: string;
 }
 
-/** Below `dist`, from `src/db/embedded` and from `dist/db/embedded` alike. */
-export const templatesDirectory = fileURLToPath(new URL('../../../dist/embedded/', import.meta.url));
+export const templatesDirectory = join(packageRoot, 'dist/embedded');
 
 /** Version of the PGlite that is installed: another one may write other files. */
 export function pgliteVersion(): string {
