@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from '../lib/package-root.ts';
 
 /** One `migration.sql`, as shipped. */
 export interface Migration {
@@ -11,8 +12,8 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** `prisma/migrations` of this installation. The relative path is the same from `src/db` and `dist/db`. */
-export const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations/', import.meta.url));
+/** `prisma/migrations` of this installation. */
+export const migrationsDirectory = join(packageRoot, 'prisma/migrations');
 
 /** Reads every migration in `directory`, in the order in which they apply. */
 export async function readMigrations(directory: string = migrationsDirectory): Promise<Migration[]> {

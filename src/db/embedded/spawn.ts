@@ -1,13 +1,16 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { packageRoot } from '../../lib/package-root.ts';
 
 /** Built files run directly; source files, in tests and development, run through tsx. */
 const fromSource = import.meta.url.endsWith('.ts');
 
 /** Starts a thread from a file of this folder. */
 export function spawnThread(name: 'worker' | 'heartbeat', workerData: unknown): Worker {
-  const url = new URL(fromSource ? `./${name}.ts` : `./${name}.js`, import.meta.url);
+  const file = fromSource ? `src/db/embedded/${name}.ts` : `dist/db/embedded/${name}.js`;
+  const url = pathToFileURL(join(packageRoot, file));
   return new Worker(fromSource ? throughTsx(url) : url, { workerData });
 }
 

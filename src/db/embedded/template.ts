@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../lib/package-root.ts';
 import type { Migration } from '../migrations.ts';
 
 /**
@@ -17,8 +17,7 @@ export interface Template {
   readonly archive: string;
 }
 
-/** In `dist`; the relative path is the same from `src/db/embedded` and `dist/db/embedded`. */
-export const templatesDirectory = fileURLToPath(new URL('../../../dist/embedded/', import.meta.url));
+export const templatesDirectory = join(packageRoot, 'dist/embedded');
 
 /** The version of the installed PGlite. Other versions may write other files. */
 export function pgliteVersion(): string {
