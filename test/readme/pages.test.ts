@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { root } from '../setup/process.ts';
 import { listPages, readPage, readSteps } from './pages.ts';
 
@@ -52,6 +53,10 @@ describe.each(listPages())('%s', (page) => {
   });
 });
 
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+
 const withCommands = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md'].concat(
   listPages().filter((page) => page.startsWith('docs/')),
 );
@@ -63,6 +68,11 @@ test.each(withCommands)('every command block of %s is tested, or says why not', 
     if (mark?.startsWith('tested') === true)
       expect(['README.md', 'docs/integrating.md', 'docs/operating.md']).toContain(page);
   }
+});
+
+test.each([...withCommands, 'test/README.md'])('the npm scripts that %s names exist', (page) => {
+  for (const [, script = ''] of readPage(page).matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g))
+    expect(scripts, script).toHaveProperty([script]);
 });
 
 test('the README has at most 150 lines', () => {
