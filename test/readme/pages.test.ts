@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -68,6 +68,17 @@ test.each(withCommands)('every command block of %s is tested, or says why not', 
     if (mark?.startsWith('tested') === true)
       expect(['README.md', 'docs/integrating.md', 'docs/operating.md']).toContain(page);
   }
+});
+
+test('every page of docs that a message or a comment of src names exists', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const named = sources.flatMap(
+    (file) => readFileSync(join(root, 'src', file), 'utf8').match(/\bdocs\/[\w-]+\.md\b/g) ?? [],
+  );
+  expect(named.length).toBeGreaterThan(3);
+  for (const page of named) expect(existsSync(join(root, page)), page).toBe(true);
 });
 
 test.each([...withCommands, 'test/README.md'])('the npm scripts that %s names exist', (page) => {
