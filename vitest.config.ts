@@ -16,6 +16,7 @@ const pure = [
   'test/ephemeral/{cache,clock-steps,memory}.test.ts',
   'test/management/{errors,retries,types}.test.ts',
   'test/openapi/{examples,readable}.test.ts',
+  'test/readme/pages.test.ts',
   'test/services/{decide,developer-turns,fair-turns,mask,unread-answers}.test.ts',
   'test/telemetry/workers-page.test.ts',
 ];

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { root } from '../setup/process.ts';
 import { listPages, readPage, readSteps } from './pages.ts';
 
@@ -52,6 +53,10 @@ describe.each(listPages())('%s', (page) => {
   });
 });
 
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+
 const withCommands = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md'].concat(
   listPages().filter((page) => page.startsWith('docs/')),
 );
@@ -63,6 +68,22 @@ test.each(withCommands)('every command block of %s is tested, or says why not', 
     if (mark?.startsWith('tested') === true)
       expect(['README.md', 'docs/integrating.md', 'docs/operating.md']).toContain(page);
   }
+});
+
+test('every page of docs that a message or a comment of src names exists', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const named = sources.flatMap(
+    (file) => readFileSync(join(root, 'src', file), 'utf8').match(/\bdocs\/[\w-]+\.md\b/g) ?? [],
+  );
+  expect(named.length).toBeGreaterThan(3);
+  for (const page of named) expect(existsSync(join(root, page)), page).toBe(true);
+});
+
+test.each([...withCommands, 'test/README.md'])('the npm scripts that %s names exist', (page) => {
+  for (const [, script = ''] of readPage(page).matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g))
+    expect(scripts, script).toHaveProperty([script]);
 });
 
 test('the README has at most 150 lines', () => {
