@@ -208,7 +208,7 @@ describe('a developer’s body', () => {
     expectIssue(await world.client.post(create, text), 'x');
   });
 
-  test('may mint ten thousand blind keys with notes that fill it', async () => {
+  test('may mint ten thousand blind keys with notes that fill it', { tags: 'slow' }, async () => {
     const { id: applicationId } = await world.createApplication();
     const keysWithNotes = (characters: number) =>
       Array.from({ length: 10_000 }, (_, index) => ({
@@ -244,7 +244,7 @@ describe('a developer’s body', () => {
     return longest;
   }
 
-  test('keeps nobody waiting as long as it would take to parse it', async () => {
+  test('keeps nobody waiting as long as it would take to parse it', { tags: 'slow' }, async () => {
     const body = `{"name":"x","x":${lists(4_000_000)}}`;
     const before = performance.now();
     JSON.parse(body);

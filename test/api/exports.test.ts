@@ -136,7 +136,7 @@ describe('over GraphQL', () => {
     graphql().ask('query ($id: ID!) { endUserExport(applicationId: $id) }', { id: application.id });
   const message = (path: string) => expect.stringContaining(`GET ${path}`);
 
-  test('the sessions within users are the same, and count', async () => {
+  test('the sessions within users are the same, and count', { tags: 'slow' }, async () => {
     await addUser('many', 250);
     const { users } = await read(usersExport());
     const answer = await endUserExport();
@@ -147,14 +147,16 @@ describe('over GraphQL', () => {
     ]);
   });
 
-  test('an export of more than 32 MB is refused, and names where REST sends it', async () => {
+  test('an export of more than 32 MB is refused, and names where REST sends it', {
+    tags: 'slow',
+  }, async () => {
     await addApplications(1_500);
     expect((await graphql().ask('{ accountExport }')).errors).toMatchObject([
       { message: message(accountExport), extensions: { code: 'VALIDATION_FAILED' } },
     ]);
   });
 
-  test('applications with long messages fill at most a few MB of an answer', async () => {
+  test('applications with long messages fill at most a few MB of an answer', { tags: 'slow' }, async () => {
     const texts = 'edges { node { responseMessages { text } } }';
     const list = (index: number) => `a${index}: applications(first: 200) { ${texts} }`;
     const one = await graphql().ask(`{ me { ${list(0)} } }`);

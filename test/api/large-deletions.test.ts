@@ -104,6 +104,7 @@ test('a large account is gone at once, and its address is free', async () => {
 
 test.runIf(process.env.TEST_DATABASE_KIND !== 'server')(
   'others are served while the rows of a large application are deleted',
+  { tags: 'slow' },
   async () => {
     const { client, createApplication } = await createWorld(server);
     const application = await createApplication();

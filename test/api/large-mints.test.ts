@@ -65,7 +65,7 @@ const blindKeys = (count: number) =>
 const isEmbedded = () => server.deps.services.database.kind !== 'server';
 
 describe('a mint of many keys', () => {
-  test('lets others in between', async () => {
+  test('lets others in between', { tags: 'slow' }, async () => {
     const { id } = await world.createApplication();
     const other = await world.createApplication();
     const license = await other.mintOne();
@@ -143,7 +143,9 @@ describe('a mint of many keys', () => {
     expect(keys).toHaveLength(1_199);
   });
 
-  test('whose turn it is does not wait behind all changes of its network: other mints wait for it', async () => {
+  test('whose turn it is does not wait behind all changes of its network: other mints wait for it', {
+    tags: 'slow',
+  }, async () => {
     if (!isEmbedded()) return;
     const { changeTurns } = server.deps.services;
     const { id } = await world.createApplication();
@@ -179,7 +181,7 @@ describe('a mint of many keys', () => {
     await Promise.all(others);
   });
 
-  test('runs beside others of its kind, each whole', async () => {
+  test('runs beside others of its kind, each whole', { tags: 'slow' }, async () => {
     const owners = await Promise.all(Array.from({ length: 3 }, () => createWorld(server)));
     const before = await Promise.all(
       owners.map(async (owner) => ({ owner, id: (await owner.createApplication()).id })),

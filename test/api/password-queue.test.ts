@@ -1,3 +1,4 @@
+/** @module-tag slow */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';

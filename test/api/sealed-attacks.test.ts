@@ -652,7 +652,7 @@ const haveNaughtyStrings = existsSync(naughtyFile);
 if (!haveNaughtyStrings)
   process.stderr.write('Left out: the naughty strings, which are not on this machine.\n');
 
-describe.skipIf(!haveNaughtyStrings)('naughty strings', () => {
+describe.skipIf(!haveNaughtyStrings)('naughty strings', { tags: 'slow' }, () => {
   const strings = haveNaughtyStrings
     ? z.array(z.string()).parse(JSON.parse(readFileSync(naughtyFile, 'utf8')))
     : [];

@@ -351,7 +351,7 @@ test('a member that would make an answer look like a promise is refused, not exe
   for (let use = 0; use < 3; use++) expectBadRequest(await ask(query), 'GRAPHQL_VALIDATION_FAILED');
 });
 
-test('documents that are refused do not pile up in memory', async () => {
+test('documents that are refused do not pile up in memory', { tags: 'slow' }, async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   const heap = () => {

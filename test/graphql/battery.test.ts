@@ -42,6 +42,22 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+/** An account to change. One serves several fields, until a field leaves it so that others would be refused. */
+function accounts(create: () => Promise<FullAccount>): (row: RootField) => Promise<FullAccount> {
+  let account: FullAccount | null = null;
+  return async ({ field, once }) => {
+    const current = account ?? (await create());
+    account = once || field === 'Mutation.banLicense' ? null : current;
+    return current;
+  };
+}
+const ownerFor = accounts(() => createFullAccount(server));
+const mineFor = accounts(async () => {
+  const mine = await createFullAccount(server);
+  await cross(mine, victim);
+  return mine;
+});
+
 const missing: Ids = {
   application: nobodysId,
   license: nobodysId,
@@ -199,13 +215,12 @@ describe('its owner', () => {
   test.each(closedFields)(
     'is answered by $field, by cookie and by API key, without a secret',
     async (row) => {
-      let owner = await createFullAccount(server);
       for (const clientOf of [({ graphql }: FullAccount) => graphql, byKey]) {
+        const owner = await ownerFor(row);
         const answer = await askFor(clientOf(owner), row, owner.ids, owner.developer.password);
         expect(answer.errors).toEqual([]);
         expect(Object.values(answer.data ?? {})).toEqual([expect.anything()]);
         expectNoSecret(answer, owner);
-        if (row.once) owner = await createFullAccount(server);
       }
     },
   );
@@ -273,7 +288,7 @@ describe("another developer's", () => {
     ['Query.application', 4, ({ ids }) => [{ id: ids.application }]],
     ['Query.license', 3, ({ licenses }) => Object.values(licenses).map(({ id }) => ({ id }))],
     ['Query.endUser', 4, ({ ids }) => [{ id: ids.user }]],
-  ])('things are on no path from %s to my own', async (root, hops, variablesOf) => {
+  ])('things are on no path from %s to my own', { tags: 'slow' }, async (root, hops, variablesOf) => {
     let lengths = 0;
     for (const path of pathsFrom(typeOf(root), hops)) {
       for (const variables of variablesOf(attacker)) {
@@ -288,9 +303,8 @@ describe("another developer's", () => {
     expect(lengths).toBeGreaterThan(50_000);
   });
 
-  test.each(closedFields)('things are in no answer of $field to my own', async (row) => {
-    const mine = row.field.startsWith('Query.') ? attacker : await createFullAccount(server);
-    if (mine !== attacker) await cross(mine, victim);
+  test.each(closedFields)('things are in no answer of $field to my own', { tags: 'slow' }, async (row) => {
+    const mine = row.field.startsWith('Query.') ? attacker : await mineFor(row);
     const before = await ofVictim();
     const document = operationOf(row.field, (type) => bushOf(type, 2, 4));
     const answer = await mine.graphql.ask(document, row.variables(mine.ids, mine.developer.password));
@@ -421,42 +435,46 @@ describe('an id', () => {
   /** Where an input is checked as a whole, before anything is looked up. */
   const checked = new Set(['Mutation.createLicenses', 'Mutation.createBlindLicenses']);
 
-  test.each(named)('of something else, or that is none, names nothing to $field', async (row) => {
-    const before = await stateBesideUse(server);
-    for (const [kind, code] of row.ids ?? []) {
-      const own = attacker.ids[kind];
-      const wrong = [
-        attacker.ids[elsewhere[kind]],
-        '00000000-0000-0000-0000-000000000000',
-        own.toUpperCase(),
-        own.replaceAll('-', ''),
-        `{${own}}`,
-        `urn:uuid:${own}`,
-        ` ${own}`,
-        `${own}\n`,
-        `${own}' OR true --`,
-        '',
-        '0',
-        '1e3',
-        'null',
-        '__proto__',
-        'a'.repeat(10_000),
-        ...illFormedTexts.map(([, text]) => text),
-        ...illFormedTexts.map(([, text]) => `${own}${text}`),
-      ];
-      for (const [index, id] of wrong.entries()) {
-        const ids = { ...attacker.ids, [kind]: id };
-        const answer = await askFor(attacker.graphql, row, ids, attacker.developer.password);
-        const isId = index < 2;
-        const expected = checked.has(row.field) && !isId ? 'VALIDATION_FAILED' : code;
-        expect({ id: id.slice(0, 60), codes: answer.codes }).toEqual({
-          id: id.slice(0, 60),
-          codes: [expected],
-        });
+  test.each(named)(
+    'of something else, or that is none, names nothing to $field',
+    { tags: 'slow' },
+    async (row) => {
+      const before = await stateBesideUse(server);
+      for (const [kind, code] of row.ids ?? []) {
+        const own = attacker.ids[kind];
+        const wrong = [
+          attacker.ids[elsewhere[kind]],
+          '00000000-0000-0000-0000-000000000000',
+          own.toUpperCase(),
+          own.replaceAll('-', ''),
+          `{${own}}`,
+          `urn:uuid:${own}`,
+          ` ${own}`,
+          `${own}\n`,
+          `${own}' OR true --`,
+          '',
+          '0',
+          '1e3',
+          'null',
+          '__proto__',
+          'a'.repeat(10_000),
+          ...illFormedTexts.map(([, text]) => text),
+          ...illFormedTexts.map(([, text]) => `${own}${text}`),
+        ];
+        for (const [index, id] of wrong.entries()) {
+          const ids = { ...attacker.ids, [kind]: id };
+          const answer = await askFor(attacker.graphql, row, ids, attacker.developer.password);
+          const isId = index < 2;
+          const expected = checked.has(row.field) && !isId ? 'VALIDATION_FAILED' : code;
+          expect({ id: id.slice(0, 60), codes: answer.codes }).toEqual({
+            id: id.slice(0, 60),
+            codes: [expected],
+          });
+        }
       }
-    }
-    expect(await stateBesideUse(server)).toEqual(before);
-  });
+      expect(await stateBesideUse(server)).toEqual(before);
+    },
+  );
 
   test('in a filter has to be one', async () => {
     const query = `query ($id: ID!, $filter: SecurityLogFilter) {

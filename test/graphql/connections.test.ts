@@ -372,7 +372,7 @@ describe('statements', () => {
     ]);
   });
 
-  test('hold in pages as large as they come', async () => {
+  test('hold in pages as large as they come', { tags: 'slow' }, async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const applications = await Promise.all(Array.from({ length: 170 }, () => createApplication()));
     // One after the other: who waits too long for a connection is refused.

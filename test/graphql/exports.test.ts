@@ -96,7 +96,9 @@ describe('endUserExport', () => {
     }
   });
 
-  test('of more than fits in one piece is refused, and names where REST sends it', async () => {
+  test('of more than fits in one piece is refused, and names where REST sends it', {
+    tags: 'slow',
+  }, async () => {
     await sql(
       server,
       `INSERT INTO end_users (id, application_id, username, password_hash)

@@ -134,7 +134,7 @@ describe('the licenseCreate bucket', () => {
   });
 });
 
-describe('the appCreate bucket', () => {
+describe('the appCreate bucket', { tags: 'slow' }, () => {
   test('is one for GraphQL and REST, and makes nothing beyond the limit', async () => {
     const { graphql, developer } = await createGraphqlWorld(server);
     const make = 'createApplication(input: { name: "Photo Lab" }) { sdkHint { appId } }';

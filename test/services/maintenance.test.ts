@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildIndexes } from '../../src/db/build-indexes.ts';
 import { listIndexes } from '../../src/db/list-indexes.ts';
 import { partitionOf } from '../../src/db/log-partition.ts';
@@ -47,25 +47,10 @@ test('entries past the retention are dropped, later ones stay, and the coming we
   }
 });
 
-test('an embedded database, which has no autovacuum, is vacuumed', async () => {
-  const server = await startTestServer({ database: 'memory' });
-  try {
-    const { database } = server.deps.services;
-    // Only a vacuum marks a page as visible to all, and the first change to it takes the mark away.
-    const clean = async () =>
-      (await database.pool.query(`SELECT relallvisible FROM pg_class WHERE relname = 'developers'`)).rows[0];
-    await createWorld(server);
-    expect(await clean()).toEqual({ relallvisible: 0 });
-    await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
-    expect(await clean()).toEqual({ relallvisible: 1 });
-  } finally {
-    await server.close();
-  }
-});
-
 /** An end user with a session that is over and one that is not. */
 async function seedSessions(server: TestServer): Promise<void> {
   const { prisma } = server.deps.services.database;
+  await prisma.endUserSession.deleteMany();
   const world = await createWorld(server);
   const application = await world.createApplication();
   await application.settings({ requireLicenseToRegister: false });
@@ -74,7 +59,9 @@ async function seedSessions(server: TestServer): Promise<void> {
     password: 'password 1',
   });
   expect(answer.status).toBe(201);
-  const { id: endUserId } = await prisma.endUser.findFirstOrThrow();
+  const { id: endUserId } = await prisma.endUser.findFirstOrThrow({
+    where: { applicationId: application.id },
+  });
   const session = (hours: number) => ({
     id: newId(),
     endUserId,
@@ -90,22 +77,33 @@ async function sessionsGoOn(server: TestServer): Promise<boolean[]> {
   return sessions.map(({ expiresAt }) => expiresAt > new Date());
 }
 
-test("end users' sessions that are over are deleted, and no others", async () => {
-  const server = await startTestServer({ database: 'memory' });
-  try {
+describe('an embedded database', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ database: 'memory' });
+  });
+  afterAll(() => server.close());
+
+  test('is vacuumed, as it has no autovacuum', async () => {
+    const { database } = server.deps.services;
+    // Only a vacuum marks a page as visible to all, and the first change to it takes the mark away.
+    const clean = async () =>
+      (await database.pool.query(`SELECT relallvisible FROM pg_class WHERE relname = 'developers'`)).rows[0];
+    await createWorld(server);
+    expect(await clean()).toEqual({ relallvisible: 0 });
+    await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
+    expect(await clean()).toEqual({ relallvisible: 1 });
+  });
+
+  test("loses end users' sessions that are over, and no others", async () => {
     const { database } = server.deps.services;
     await seedSessions(server);
     await noteClock(database.pool);
     await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
     expect(await sessionsGoOn(server)).toEqual([true]);
-  } finally {
-    await server.close();
-  }
-});
+  });
 
-test('change records are deleted after a day, also on an embedded database', async () => {
-  const server = await startTestServer({ database: 'memory' });
-  try {
+  test('has its change records deleted after a day', async () => {
     const { database, clock, log } = server.deps.services;
     await database.pool.query(
       `INSERT INTO cache_changes (cache, keys, changed_at) VALUES
@@ -114,14 +112,9 @@ test('change records are deleted after a day, also on an embedded database', asy
     await noteClock(database.pool);
     await maintain({ database, clock, log, retentionDays: 90 });
     expect((await database.pool.query('SELECT keys FROM cache_changes')).rows).toEqual([{ keys: ['young'] }]);
-  } finally {
-    await server.close();
-  }
-});
+  });
 
-test('the database is maintained soon after the start, for a service that never runs for long', async () => {
-  const server = await startTestServer({ database: 'memory' });
-  try {
+  test('is maintained soon after the start, for a service that never runs for long', async () => {
     const { database, clock, log } = server.deps.services;
     await seedSessions(server);
     await noteClock(database.pool);
@@ -131,9 +124,7 @@ test('the database is maintained soon after the start, for a service that never 
     } finally {
       await stop();
     }
-  } finally {
-    await server.close();
-  }
+  });
 });
 
 test('a step that fails is logged, and those behind it are done', async () => {
