@@ -12,7 +12,7 @@ import { openSession, type Session } from './handshake.ts';
 import { createPostJson } from './http.ts';
 import type { Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
-import { openSealedAnswer } from './sealed-answer.ts';
+import { type Answer, openSealedAnswer } from './sealed-answer.ts';
 import { createSessionHolder } from './session-holder.ts';
 
 export interface SealedCallInput<Result> {
@@ -22,12 +22,6 @@ export interface SealedCallInput<Result> {
   /** The shape of the inner answer. */
   readonly result: z.ZodType<Result>;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** An answer that passed every check of SPEC §7. */
-export interface Answer<Result> {
-  readonly kind: 'answer';
-  readonly inner: Result;
 }
 
 /** Makes one sealed request: what validate, register, login and upgrade have in common. */
