@@ -14,9 +14,9 @@ import { createFairTurns } from './lib/fair-turns.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { openKeyring } from './services/application/open-keyring.ts';
-import { createServiceCaches } from './services/caches.ts';
 import { createChangeFeed } from './services/changes/changes.ts';
 import { embeddedWatch, startWatch, type Watch } from './services/changes/watch.ts';
+import { createServiceCaches } from './services/client-session/caches.ts';
 import { startClockWatch } from './services/clock-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import {

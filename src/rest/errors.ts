@@ -1,13 +1,13 @@
 import { IncomingMessage } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { ProtocolError } from '../services/client-session/protocol-error.ts';
 import {
   type InputIssue,
   RateLimitedError,
   ServiceError,
   type ServiceErrorCode,
 } from '../services/errors.ts';
+import { ProtocolError } from '../services/protocol-error.ts';
 import { isUnavailable } from '../services/unavailable.ts';
 import { unmatched } from '../telemetry/request-notes.ts';
 import type { RestContext } from './adapter.ts';

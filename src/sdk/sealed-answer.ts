@@ -10,7 +10,12 @@ import { type Failure, untrusted } from './failure.ts';
 import type { Session } from './handshake.ts';
 import { parseJson } from './http.ts';
 import type { Settings } from './options.ts';
-import type { Answer } from './sealed-call.ts';
+
+/** An answer that passed every check of SPEC §7. */
+export interface Answer<Result> {
+  readonly kind: 'answer';
+  readonly inner: Result;
+}
 
 export interface ExpectedAnswer<Result> {
   readonly session: Session;

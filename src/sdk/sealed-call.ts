@@ -12,7 +12,7 @@ import { openSession, type Session } from './handshake.ts';
 import { createPostJson } from './http.ts';
 import type { Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
-import { openSealedAnswer } from './sealed-answer.ts';
+import { type Answer, openSealedAnswer } from './sealed-answer.ts';
 import { createSessionHolder } from './session-holder.ts';
 
 export interface SealedCallInput<Result> {
@@ -22,12 +22,6 @@ export interface SealedCallInput<Result> {
   /** Schema of the inner response. */
   readonly result: z.ZodType<Result>;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A response that passed all checks of SPEC §7. */
-export interface Answer<Result> {
-  readonly kind: 'answer';
-  readonly inner: Result;
 }
 
 /** Makes a sealed request; shared by validate, register, login and upgrade. */

@@ -50,6 +50,8 @@ describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
     const name = `shop.${rows[0]?.id}:`;
     await deps.services.store.addOnce('replay:x', 60);
     await deps.services.store.consume(limit, 'y');
+    const subscription = deps.services.store.subscribe('talk', { message: () => {}, interrupted: () => {} });
+    await vi.waitFor(() => expect(subscription.live).toBe(true), patient);
     const client = new Redis(redis.url);
     onTestFinished(() => client.disconnect());
     for (const [found, atLeast] of [

@@ -1,6 +1,6 @@
 import { type SealedRequest, sealedRequest } from '../../protocol/messages.ts';
-import { ProtocolError } from '../../services/client-session/protocol-error.ts';
 import { ServiceError } from '../../services/errors.ts';
+import { ProtocolError } from '../../services/protocol-error.ts';
 import type { RestContext } from '../adapter.ts';
 import { parseStrictJson } from '../strict-json.ts';
 

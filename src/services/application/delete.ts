@@ -3,9 +3,9 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { deleteOwnedApplication } from '../delete-owned.ts';
 import { applicationNotFound } from '../errors.ts';
+import { toApplicationId } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
-import { toApplicationId } from './require-own.ts';
 
 /**
  * Deletes an application and, in the database, all that is its own: licenses, end users, bans, log entries.

@@ -1,7 +1,7 @@
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
-import { toApplicationId } from './require-own.ts';
+import { toApplicationId } from '../own-application.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
 /**

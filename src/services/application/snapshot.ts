@@ -3,8 +3,15 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { openPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { createSigner } from '../../crypto/signer.ts';
 import { isNotDeletedOwner } from '../../db/deleted-owners.ts';
-import type { ApplicationFacts } from '../license/decide.ts';
 import { type ResponseMessages, resolveMessages } from './messages.ts';
+
+/** What is known of an application when it is asked about. */
+export interface ApplicationFacts {
+  readonly id: string;
+  readonly status: 'active' | 'disabled';
+  readonly version: string;
+  readonly hwidLockEnabled: boolean;
+}
 
 /** What answering a client needs of an application, as the cache keeps it: its key parsed, its messages resolved. */
 export interface ApplicationSnapshot extends ApplicationFacts {

@@ -4,10 +4,10 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { strictObject, text } from '../fields.ts';
+import { toApplicationId } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
-import { toApplicationId } from './require-own.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
 /** A free string that a client must send exactly. */

@@ -1,9 +1,9 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { banSelect } from './list.ts';

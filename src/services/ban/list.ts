@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { bansOfApplications } from './lists.ts';

@@ -8,16 +8,17 @@ import { noteVerdict } from './note-verdict.ts';
 import { openRequest } from './open-request.ts';
 import { type SealedAnswer, sealAnswer } from './seal-answer.ts';
 
-/** The members of a sealed result beside those that every one has. */
+/** The members of a sealed result, in addition to those that each has. */
 type Result = Readonly<Record<string, JsonValue>>;
 
-export interface SealedVerb<Schema extends z.ZodType> {
+/** One verb of the client protocol. */
+export interface ClientVerbDefinition<Body, Outcome extends Result = Result> {
   readonly name: ClientVerbName;
-  /** The inner body. */
-  readonly schema: Schema;
-  /** What a malformed body's answer has beside its code and message. */
-  readonly malformed: Result;
-  readonly answer: (inner: z.output<Schema>, client: SealedClient) => Promise<Result>;
+  /** The inner body, without the members that only sealing needs: those are checked when it is opened. */
+  readonly schema: z.ZodType<Body>;
+  /** The members of a malformed body's answer, in addition to its code and message. */
+  readonly malformed: Readonly<Record<string, null>>;
+  readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<Outcome>;
 }
 
 /** Who speaks in a session. */
@@ -31,10 +32,10 @@ export type SealedClient = Pick<Awaited<ReturnType<typeof openRequest>>, 'applic
  * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
  * @throws {ServiceError} UNAVAILABLE
  */
-export async function answerSealed<Schema extends z.ZodType>(
+export async function answerSealed<Body>(
   ctx: ServiceContext,
   envelope: SealedRequest,
-  verb: SealedVerb<Schema>,
+  verb: ClientVerbDefinition<Body>,
 ): Promise<SealedAnswer> {
   const request = await openRequest(ctx, envelope);
   const { application } = request;
@@ -50,5 +51,5 @@ export async function answerSealed<Schema extends z.ZodType>(
     });
   }
   const client = { application, clientVersion: request.session.clientVersion };
-  return sealAnswer(ctx, request, await verb.answer(inner.data, client));
+  return sealAnswer(ctx, request, await verb.answer(ctx, inner.data, client));
 }

@@ -14,8 +14,7 @@ import { registerEndUser } from '../end-user/register.ts';
 import { upgradeEndUser } from '../end-user/upgrade.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { type ValidateOutcome, validateLicense } from '../license/validate.ts';
-import type { ClientVerbName } from '../service-counts.ts';
-import { answerSealed, type SealedClient } from './answer-sealed.ts';
+import { answerSealed, type ClientVerbDefinition, type SealedClient } from './answer-sealed.ts';
 import { noteVerdict } from './note-verdict.ts';
 import type { SealedAnswer } from './seal-answer.ts';
 
@@ -41,36 +40,23 @@ const plainClient = z.object({
   clientVersion: sessionInitRequest.shape.clientVersion.optional(),
 });
 
-interface Definition<Body> {
-  readonly name: ClientVerbName;
-  /** The inner body, without what only sealing needs: that has been looked at when it was opened. */
-  readonly schema: z.ZodType<Body>;
-  /** What a malformed sealed body is answered beside its code and message. */
-  readonly malformed: Readonly<Record<string, null>>;
-  readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<ClientOutcome>;
-}
-
-function clientVerb<Body>({ name, schema, malformed, answer }: Definition<Body>): ClientVerb {
-  const judge = async (ctx: ServiceContext, body: Body, client: SealedClient): Promise<ClientOutcome> => {
-    const outcome = await answer(ctx, body, client);
+function clientVerb<Body>(definition: ClientVerbDefinition<Body, ClientOutcome>): ClientVerb {
+  const { name, schema } = definition;
+  const answer = async (ctx: ServiceContext, body: Body, client: SealedClient): Promise<ClientOutcome> => {
+    const outcome = await definition.answer(ctx, body, client);
     noteVerdict(ctx, name, outcome.code);
     return outcome;
   };
+  const verb = { ...definition, answer };
   return {
-    sealed: (ctx, envelope) =>
-      answerSealed(ctx, envelope, {
-        name,
-        schema,
-        malformed,
-        answer: (body, client) => judge(ctx, body, client),
-      }),
+    sealed: (ctx, envelope) => answerSealed(ctx, envelope, verb),
     plain: async (ctx, given) => {
       const client = parse(plainClient, given);
       const body = parse(schema, given);
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
       ctx.notes.applicationId = application.id;
-      return judge(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
+      return answer(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
     },
   };
 }

@@ -15,8 +15,8 @@ import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
+import { clientFacts } from '../license/client-facts.ts';
 import { decide, type RefusalCode } from '../license/decide.ts';
-import { clientFacts } from './client-facts.ts';
 import { noteVerdict } from './note-verdict.ts';
 
 export type SessionInitOutcome =

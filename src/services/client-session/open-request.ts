@@ -6,7 +6,7 @@ import { clockSkewSeconds } from '../../protocol/constants.ts';
 import { type InnerHead, innerHead, type SealedRequest } from '../../protocol/messages.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
-import { ProtocolError, sessionExpired } from './protocol-error.ts';
+import { ProtocolError, sessionExpired } from '../protocol-error.ts';
 
 /** A sealed request whose sender holds the session's key. */
 export interface OpenedRequest {

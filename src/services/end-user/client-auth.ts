@@ -1,10 +1,10 @@
 import type { FailureVerdictCode } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
-import { type ClientRequest, clientFacts } from '../client-session/client-facts.ts';
-import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
+import { type ClientRequest, clientFacts } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import type { HeldLicense } from '../license/hold.ts';
+import { sessionExpired } from '../protocol-error.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import type { StartedSession } from './session.ts';
 

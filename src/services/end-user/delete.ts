@@ -1,7 +1,7 @@
 import { requireDeveloper } from '../actor.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, userNotFound } from '../errors.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';

@@ -1,8 +1,8 @@
-import { requireOwnApplication } from '../application/require-own.ts';
 import { banSelect } from '../ban/list.ts';
 import type { ServiceContext } from '../context.ts';
 import { fewRows, type Pages, pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { exportedLog } from '../security-log/export.ts';
 import { readSessions } from './session-lists.ts';
 import { endUserSelect } from './view.ts';

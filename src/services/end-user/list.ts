@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { usersOfApplications } from './lists.ts';

@@ -1,9 +1,9 @@
 import { requireDeveloper } from '../actor.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError, userNotFound } from '../errors.ts';
 import { holdLicense } from '../license/hold.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';

@@ -1,8 +1,8 @@
-import type { ClientRequest } from '../client-session/client-facts.ts';
-import { sessionExpired } from '../client-session/protocol-error.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { type HeldLicense, holdLicense } from '../license/hold.ts';
+import { sessionExpired } from '../protocol-error.ts';
 import { changeInTransaction, holdApplication } from '../transaction.ts';
 import { answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
-import type { ClientRequest } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense } from '../license/hold.ts';
 import { Refusal } from './client-auth.ts';

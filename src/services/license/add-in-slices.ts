@@ -7,7 +7,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { workAbandoned } from '../request-work.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
-import type { Addition } from './add-licenses.ts';
+import type { Addition } from './addition.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 
 /**

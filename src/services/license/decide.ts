@@ -1,10 +1,4 @@
-/** What is known of an application when it is asked about. */
-export interface ApplicationFacts {
-  readonly id: string;
-  readonly status: 'active' | 'disabled';
-  readonly version: string;
-  readonly hwidLockEnabled: boolean;
-}
+import type { ApplicationFacts } from '../application/snapshot.ts';
 
 /** What is known of the client software that asks. */
 export interface ClientFacts {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { strictObject } from '../fields.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';

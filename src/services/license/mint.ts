@@ -1,6 +1,6 @@
 import { sha256 } from '../../crypto/hash.ts';
 import { ServiceError } from '../errors.ts';
-import type { Insert } from './add-licenses.ts';
+import type { Insert } from './addition.ts';
 import type { NewLicense } from './insert.ts';
 import { keyPrefix, mintKeys } from './mask.ts';
 

@@ -1,6 +1,6 @@
 import { messageFor } from '../application/message-for.ts';
-import { type ClientRequest, clientFacts } from '../client-session/client-facts.ts';
 import type { ServiceContext } from '../context.ts';
+import { type ClientRequest, clientFacts } from './client-facts.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
 
 export interface ValidateInput extends ClientRequest {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Prisma } from '../../db/client.ts';
-import { requireOwnApplication } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { logOfApplications } from './lists.ts';

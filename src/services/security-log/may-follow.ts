@@ -1,7 +1,7 @@
 import { type DeveloperActor, unauthenticated } from '../actor.ts';
-import { toApplicationId } from '../application/require-own.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
+import { toApplicationId } from '../own-application.ts';
 
 /**
  * Makes sure that a credential is still good and that the application is still its developer's, in one statement.

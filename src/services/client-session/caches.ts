@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import type { Sha256 } from '../crypto/hash.ts';
-import type { Keyring } from '../crypto/keyring.ts';
-import { type CacheUsage, createCache } from '../ephemeral/cache.ts';
-import { type ApplicationSnapshot, loadApplicationSnapshot } from './application/snapshot.ts';
-import { type BanList, banListSize, loadBanList } from './ban/ban-list.ts';
-import { applicationOfBanKey, type BanType, banCacheKey, loadIsBanned } from './ban/is-banned.ts';
-import { licenseCacheKey, type Outdated } from './changes/change.ts';
-import { createLicenseLoader, type LicenseSnapshot } from './license/snapshot.ts';
+import type { Sha256 } from '../../crypto/hash.ts';
+import type { Keyring } from '../../crypto/keyring.ts';
+import { type CacheUsage, createCache } from '../../ephemeral/cache.ts';
+import { type ApplicationSnapshot, loadApplicationSnapshot } from '../application/snapshot.ts';
+import { type BanList, banListSize, loadBanList } from '../ban/ban-list.ts';
+import { applicationOfBanKey, type BanType, banCacheKey, loadIsBanned } from '../ban/is-banned.ts';
+import { licenseCacheKey, type Outdated } from '../changes/change.ts';
+import { createLicenseLoader, type LicenseSnapshot } from '../license/snapshot.ts';
 
 /**
  * What the hot path reads, in memory: bounded, with negative answers, and forgotten when it changes, whichever instance

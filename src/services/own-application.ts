@@ -1,7 +1,7 @@
-import { type ApplicationId, isId } from '../../lib/ids.ts';
-import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
-import { applicationNotFound } from '../errors.ts';
+import { type ApplicationId, isId } from '../lib/ids.ts';
+import { requireDeveloper } from './actor.ts';
+import type { ServiceContext } from './context.ts';
+import { applicationNotFound } from './errors.ts';
 
 /**
  * An application's id as a caller wrote it. Text that no id can be names no application.

@@ -1,6 +1,6 @@
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
-import type { ClientFacts } from '../license/decide.ts';
+import type { ClientFacts } from './decide.ts';
 
 /** Client software that asks: its session's application and version, and the device it names. */
 export interface ClientRequest {

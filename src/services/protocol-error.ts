@@ -1,4 +1,4 @@
-import { type PlaintextErrorCode, plaintextErrorStatus } from '../../protocol/messages.ts';
+import { type PlaintextErrorCode, plaintextErrorStatus } from '../protocol/messages.ts';
 
 /** A refusal that cannot be sealed, because it comes before the session or the envelope is trusted (SPEC §11). */
 export class ProtocolError extends Error {
