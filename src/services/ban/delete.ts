@@ -6,7 +6,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
-import { banSelect } from './list.ts';
+import { banSelect } from './view.ts';
 
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
 

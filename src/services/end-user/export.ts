@@ -1,5 +1,5 @@
 import { requireOwnApplication } from '../application/require-own.ts';
-import { banSelect } from '../ban/list.ts';
+import { banSelect } from '../ban/view.ts';
 import type { ServiceContext } from '../context.ts';
 import { fewRows, type Pages, pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
