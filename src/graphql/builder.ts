@@ -7,7 +7,7 @@ import type PrismaTypes from '../db/generated/pothos.ts';
 import { getDatamodel } from '../db/generated/pothos.ts';
 import type { GraphqlContext } from './context.ts';
 
-/** The schema's builder. It holds no type: each file of types/ adds its own. */
+/** The schema builder. It defines no types: each file in types/ adds its own. */
 export const builder = new SchemaBuilder<{
   Context: GraphqlContext;
   PrismaTypes: PrismaTypes;
@@ -23,7 +23,7 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [PrismaPlugin, RelayPlugin, DirectivesPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  // Fields have costs; whether they are too much is asked once, before execution (query-limits.ts).
+  // Costs are added up once, before execution (query-limits.ts), and not by the plugin in each resolver.
   complexity: { disabled: true },
   prisma: {
     client: (context) => context.service.env.database.prisma,
@@ -31,22 +31,28 @@ export const builder = new SchemaBuilder<{
   },
   relay: {
     cursorType: 'String',
-    firstArgOptions: { description: 'How many to answer from the newest on, 1 to 200; 50 when left out.' },
-    afterArgOptions: { description: 'With first: go on after this cursor, to older ones.' },
-    lastArgOptions: { description: 'How many to answer from the oldest back, 1 to 200.' },
-    beforeArgOptions: { description: 'With last: go back before this cursor, to newer ones.' },
-    pageInfoTypeOptions: {
-      description: 'Where a range of a list begins and ends, and what lies on either side.',
+    firstArgOptions: {
+      description: 'Returns this many items from the start (newest first): 1 to 200, 50 by default.',
     },
-    hasNextPageFieldOptions: { description: 'Whether older ones follow: ask with first and after.' },
-    hasPreviousPageFieldOptions: { description: 'Whether newer ones precede: ask with last and before.' },
-    startCursorFieldOptions: { description: 'Cursor of the first one here; null when there is none.' },
-    endCursorFieldOptions: { description: 'Cursor of the last one here; null when there is none.' },
+    afterArgOptions: { description: 'With first: start after this cursor (older items).' },
+    lastArgOptions: { description: 'Returns this many items from the end (the oldest): 1 to 200.' },
+    beforeArgOptions: { description: 'With last: end before this cursor (newer items).' },
+    pageInfoTypeOptions: {
+      description: 'The position of a page in its list.',
+    },
+    hasNextPageFieldOptions: { description: 'True if older items exist (forward pagination).' },
+    hasPreviousPageFieldOptions: { description: 'True if newer items exist (backward pagination).' },
+    startCursorFieldOptions: {
+      description: 'The cursor of the first item of the page; null if the page is empty.',
+    },
+    endCursorFieldOptions: {
+      description: 'The cursor of the last item of the page; null if the page is empty.',
+    },
   },
 });
 
-builder.queryType({ description: 'What a developer can look at.' });
+builder.queryType({ description: 'Reads a developer can make.' });
 builder.mutationType({
   description:
-    'What a developer can change. Each takes one input and answers what changed; null comes with an error, and leaves what its neighbours answer as it is.',
+    'Changes a developer can make. Each takes one input and returns what changed; null comes with an error, and does not affect the other fields of the document.',
 });

@@ -4,7 +4,7 @@ import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
-/** A list that is read as far as the document asks: its rows, or none of them; and its count. */
+/** A range of a list. It is empty if the document selects no rows, and the count is read when it is asked for. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
   count(): Promise<ListCount>;
@@ -12,10 +12,10 @@ export interface Connection<Row extends ListRow> {
 
 const most = mostCounted.toLocaleString('en-US');
 
-/** What a list costs that is searched: its rows are looked at one by one until enough are found, or all. */
+/** The cost of a list that is searched: its rows may have to be checked one by one. */
 const searchCost = 500;
 
-/** What a connection costs (query-limits.ts): itself, and what is asked of its rows once for each that it may answer. */
+/** The cost of a connection (query-limits.ts): its own, and that of its selection for each row that it may have. */
 export function connectionComplexity({
   first,
   last,
@@ -34,55 +34,55 @@ export function connectionComplexity({
   };
 }
 
-/** Cost of a field that only leads to others, which cost by themselves. */
+/** The cost of a field that only leads to other fields, which have their own costs. */
 const free = { field: 0, multiplier: 1 };
 
 type SchemaTypes = typeof builder.$inferSchemaTypes;
 
-/** The connection type of a type of nodes, with its edge type. Its cursors are those of REST's pages. */
+/** The connection type and the edge type of a node type. The cursors are those of REST's pages. */
 export function connectionType<Row extends ListRow>(
   name: string,
   node: ObjectRef<SchemaTypes, Row>,
   things: string,
 ) {
   const edge = builder.objectRef<Row>(`${name}Edge`).implement({
-    description: `One of the ${things}, and where it stands in the list.`,
+    description: `An item in a list of ${things}.`,
     fields: (t) => ({
       cursor: t.string({
-        description: 'Pass it as after or before to go on from here. Opaque.',
+        description: 'The position of the item: pass it as after or before. Opaque.',
         resolve: ({ id }) => encodeCursor(id),
       }),
       node: t.field({
         type: node,
-        description: 'What it is.',
+        description: 'The item.',
         complexity: free,
-        // Pothos cannot tell what a node of a type that is still a parameter resolves to: it is the row.
+        // The type of the node is a parameter, so Pothos cannot infer that it resolves to the row.
         resolve: (row) => row as never,
       }),
     }),
   });
   return builder.objectRef<Connection<Row>>(name).implement({
-    description: `A range of a list of ${things}, newest first.`,
+    description: `A page of a list of ${things}, newest first.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
-        description: `The ${things} of this range.`,
+        description: `The ${things} of this page.`,
         complexity: free,
         resolve: ({ page }) => [...page.rows],
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
-        description: 'Where this range begins and ends, and what lies on either side.',
-        // It stands beside the rows, not in each.
+        description: 'The position of this page in the list.',
+        // Selected once, not for each row.
         complexity: { field: 1, multiplier: 0 },
         resolve: ({ page }) => pageInfo(page),
       }),
       totalCount: t.int({
-        description: `How many ${things} there are in the whole list, counted when it is asked for. With q or a filter, ${most} at the most: see totalCountIsExact.`,
+        description: `The number of ${things} in the whole list. With q or a filter it stops at ${most}: see totalCountIsExact.`,
         resolve: async (connection) => (await connection.count()).count,
       }),
       totalCountIsExact: t.boolean({
-        description: `False where q or a filter leaves more than ${most} ${things}, so that totalCount stands for "${most}+".`,
+        description: `False if more than ${most} ${things} match q and filter; totalCount is then ${most}.`,
         resolve: async (connection) => (await connection.count()).isExact,
       }),
     }),

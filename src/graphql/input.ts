@@ -1,31 +1,25 @@
-import type { z } from 'zod';
-import { ServiceError } from '../services/errors.ts';
+/** An input without nulls, at any depth. */
+export type WithoutNulls<Input> = Input extends Date | readonly never[]
+  ? Input
+  : Input extends readonly (infer Item)[]
+    ? WithoutNulls<Item>[]
+    : Input extends object
+      ? { [Name in keyof Input]: WithoutNulls<Exclude<Input[Name], null>> }
+      : Exclude<Input, null>;
 
 /**
- * Checks an input against the schema that REST uses too. GraphQL lets an optional field be null, which says the same
- * as leaving it out, also in the objects of a list.
- * @throws {ServiceError} VALIDATION_FAILED
+ * Leaves out the members of an input that are null. GraphQL lets every optional member be null, which means the same as
+ * leaving it out; the verbs refuse null, as REST does.
  */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: object): z.output<Schema> {
-  return parseExactly(schema, withoutNulls(input));
+export function withoutNulls<Input extends object>(input: Input): WithoutNulls<Input> {
+  // The one place that says so: no type follows what `strip` does.
+  return strip(input) as WithoutNulls<Input>;
 }
 
-/**
- * The same, where null says something.
- * @throws {ServiceError} VALIDATION_FAILED
- */
-export function parseExactly<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw ServiceError.invalidInput(parsed.error.issues);
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+function strip(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strip);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) =>
-      member === null ? [] : [[name, withoutNulls(member)]],
-    ),
+    Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, strip(member)]])),
   );
 }

@@ -1,10 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { z } from 'zod';
 import type { ListCount, ListRow, ListSource } from '../services/list-source.ts';
+import { parseInput } from '../services/parse-input.ts';
 import { type Sliced, sliceInput } from '../services/slice.ts';
 import type { Connection } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
-import { parseInput } from './input.ts';
+import { withoutNulls } from './input.ts';
 import { createLoader, oncePerField } from './loaders.ts';
 import { selectedColumns, selectedFields } from './selected-columns.ts';
 
@@ -32,8 +33,8 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
 ) {
   const loadersOf = oncePerField((context, info, given: ListArguments) => {
     const { q, filter: conditions, ...range } = given;
-    const slice = parseInput(sliceInput, range);
-    const filter = parseInput(filterSchema, { q, ...conditions });
+    const slice = parseInput(sliceInput, withoutNulls(range));
+    const filter = parseInput(filterSchema, withoutNulls({ q, ...conditions }));
     const columns = selectedColumns(info, source.table, ['edges', 'node']);
     const lookAhead = selectedFields(info).has('pageInfo');
     return {
@@ -44,7 +45,7 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     };
   });
 
-  const resolve = async (
+  return async (
     { id }: ListRow,
     given: ListArguments,
     context: GraphqlContext,
@@ -58,6 +59,4 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     const page = asked.has('edges') || asked.has('pageInfo') ? await pages.load(id) : undefined;
     return { page: page ?? nothing, count: async () => (await count) ?? none };
   };
-
-  return { resolve };
 }

@@ -10,9 +10,9 @@ interface ReadRow<Row> {
 const byContext = new WeakMap<GraphqlContext, Map<ListTable, Map<string, ReadRow<ListRow>>>>();
 
 /**
- * The rows of a table that a query has at its root, so that what leads back to one (the licenses of an application to
- * that application) needs no statement. Mutations read anew: each may have changed what the one before it answered.
- * Rows further down come in any order, and how many statements a document takes must not hang on it.
+ * The rows that a query has read at its root, so that a relation back to one (from the licenses of an application to the
+ * application) takes no statement. Not for mutations, which may have changed them, and not for rows further down: those
+ * are read in no fixed order, and the number of statements of a document must not depend on it.
  */
 export function readRows<Row extends ListRow>(table: ListTable) {
   const rowsOf = (context: GraphqlContext): Map<string, ReadRow<ListRow>> => {
@@ -32,7 +32,7 @@ export function readRows<Row extends ListRow>(table: ListTable) {
     ): Row | undefined {
       if (operation.operation !== 'query') return undefined;
       const read = rowsOf(context).get(id);
-      // Rows of a table are read here alone, with the type that the caller gives them.
+      // The rows of a table have one type, which the caller names.
       return read !== undefined && columns.every((column) => read.columns.has(column))
         ? (read.row as Row)
         : undefined;

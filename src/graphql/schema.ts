@@ -16,7 +16,8 @@ import './types/account.ts';
 import './types/api-key.ts';
 import './types/metrics.ts';
 import './types/exports.ts';
+import './types/node-query.ts';
 import './types/security-log-subscription.ts';
 
-/** The schema as `schema.graphql` states it, before limits are applied. */
+/** The schema as in `schema.graphql`, without the rate limits. */
 export const schema: GraphQLSchema = rejectSyncThrows(requireAuth(builder.toSchema()));

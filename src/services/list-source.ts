@@ -176,6 +176,15 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
 const countedAtFirst = 10_000;
 const countedAtOnce = 50_000;
 
+/** The columns of a Prisma selection in SQL: the schema maps each field to its name in snake case. */
+export const columnsOf = (table: string, selection: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(selection).map((name) => [
+      name,
+      `${table}.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+    ]),
+  );
+
 /** The columns of a table that a caller asked for, the id always among them; names that it has not are passed over. */
 export function selected(table: ListTable, columns: readonly string[]): Prisma.Sql {
   const asked = new Set(['id', ...columns]);

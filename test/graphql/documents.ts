@@ -119,26 +119,38 @@ export function pathsFrom(type: GraphQLObjectType, hops: number): string[] {
 /** How many rows of each list to ask for, by how many lists lie in one another: the limit of complexity holds. */
 const placesOf = [50, 50, 12, 5];
 
+/** A root field: `Query.license`, or `Query.node on License` where the field can be of several types. */
+function rootField(name: string): { readonly field: Field; readonly on: GraphQLObjectType | null } {
+  const [fieldName = '', typeName = ''] = name.split(' on ');
+  const field = rootFields.get(fieldName);
+  if (field === undefined) throw new Error(`There is no field ${name}`);
+  const type = committed.getType(typeName);
+  return { field, on: isObjectType(type) ? type : null };
+}
+
 /** An operation of one root field, with all of its arguments as variables. */
 export function operationOf(
   name: string,
   selectionOf = (type: GraphQLObjectType) => bushOf(type, 1),
 ): string {
-  const field = rootFields.get(name);
-  if (field === undefined) throw new Error(`There is no field ${name}`);
+  const { field, on } = rootField(name);
   const kind = name.slice(0, name.indexOf('.')).toLowerCase();
   const variables = field.args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
   const passed = field.args.map((argument) => `${argument.name}: $${argument.name}`);
   const list = (parts: string[]) => (parts.length === 0 ? '' : `(${parts.join(', ')})`);
   const type = getNamedType(field.type);
-  const selection = isLeafType(type) || !isObjectType(type) ? '' : `{ ${selectionOf(type)} }`;
+  const selection = on
+    ? `{ __typename ... on ${on.name} { ${selectionOf(on)} } }`
+    : isLeafType(type) || !isObjectType(type)
+      ? ''
+      : `{ ${selectionOf(type)} }`;
   return `${kind} ${list(variables)} { ${field.name}${list(passed)} ${selection} }`;
 }
 
 /** The type that a root field answers. */
 export function typeOf(name: string): GraphQLObjectType {
-  const type = rootFields.get(name);
-  const object = type && objectOf(type);
+  const { field, on } = rootField(name);
+  const object = on ?? objectOf(field);
   if (!object) throw new Error(`${name} does not answer an object`);
   return object;
 }

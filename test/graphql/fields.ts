@@ -3,11 +3,12 @@ import type { Ids } from './full-account.ts';
 
 /** A field at the root of the schema, and how to ask for it. */
 export interface RootField {
+  /** `Query.license`, or `Query.node on License` where the field can be of several types. */
   readonly field: string;
   /** Variables that succeed for whoever has these ids and this password. */
   readonly variables: (ids: Ids, password: string) => Record<string, unknown>;
-  /** The ids that it names, and the code for one that names nothing. */
-  readonly ids?: readonly (readonly [keyof Ids, string])[];
+  /** The ids that it names, and the code for one that names nothing; null where that is no error. */
+  readonly ids?: readonly (readonly [keyof Ids, string | null])[];
   /** What it names is gone afterwards, or not as it was: it succeeds once. */
   readonly once?: true;
   /** Anyone may ask. */
@@ -19,6 +20,11 @@ const application = ['application', 'APP_NOT_FOUND'] as const;
 const license = ['license', 'LICENSE_NOT_FOUND'] as const;
 const user = ['user', 'USER_NOT_FOUND'] as const;
 
+/** `node` of one kind of thing. */
+function nodes(kind: keyof Ids, type: string): readonly RootField[] {
+  return [{ field: `Query.node on ${type}`, ids: [[kind, null]], variables: (ids) => ({ id: ids[kind] }) }];
+}
+
 /** Every query, mutation and subscription. */
 export const fields: readonly RootField[] = [
   { field: 'Query.me', variables: () => ({}) },
@@ -27,6 +33,11 @@ export const fields: readonly RootField[] = [
   { field: 'Query.application', ids: [application], variables: (ids) => ({ id: ids.application }) },
   { field: 'Query.license', ids: [license], variables: (ids) => ({ id: ids.license }) },
   { field: 'Query.endUser', ids: [user], variables: (ids) => ({ id: ids.user }) },
+  ...nodes('application', 'Application'),
+  ...nodes('license', 'License'),
+  ...nodes('user', 'EndUser'),
+  ...nodes('ban', 'Ban'),
+  ...nodes('key', 'ApiKey'),
   {
     field: 'Query.endUserExport',
     ids: [application],

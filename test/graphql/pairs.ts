@@ -336,5 +336,6 @@ export const clientOperations = [
 export const graphqlAlone: Readonly<Record<string, string>> = {
   'Query.license': 'a screen of one license; REST has it in the list of its application',
   'Query.endUser': 'a screen of one end user; REST has it in the list of its application',
+  'Query.node': 'Relay clients fetch anything again by its id alone',
   'Subscription.securityLog': 'REST has no live data',
 };

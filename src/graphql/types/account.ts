@@ -1,14 +1,14 @@
-import { deleteAccount, deleteAccountInput } from '../../services/account/delete.ts';
-import { setMask, setMaskInput } from '../../services/account/set-mask.ts';
-import { setMode, setModeInput } from '../../services/account/set-mode.ts';
-import { setVault, setVaultInput } from '../../services/account/set-vault.ts';
-import { accountTable } from '../../services/account/table.ts';
-import { updateProfile, updateProfileInput } from '../../services/account/update-profile.ts';
+import { deleteAccount } from '../../services/account/delete.ts';
+import { setMask } from '../../services/account/set-mask.ts';
+import { setMode } from '../../services/account/set-mode.ts';
+import { setVault } from '../../services/account/set-vault.ts';
+import { type AccountRow, accountTable } from '../../services/account/table.ts';
+import { updateProfile } from '../../services/account/update-profile.ts';
 import { requireDeveloper } from '../../services/actor.ts';
 import type { DeveloperView } from '../../services/auth/developer-view.ts';
 import { accountDeleted } from '../../services/transaction.ts';
 import { builder } from '../builder.ts';
-import { parseExactly, parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
@@ -24,56 +24,53 @@ const Vault = builder.objectRef<VaultShape>('Vault').implement({
     'What a browser needs to unlock the notes of private mode. The service never sees the passphrase or the key.',
   fields: (t) => ({
     vaultSaltB64: t.exposeString('vaultSaltB64', {
-      description: "Salt of the key that the browser derives from the vault's passphrase, in base64.",
+      description: "Base64 of the salt of the key that the browser derives from the vault's passphrase.",
     }),
     vaultCheckB64: t.exposeString('vaultCheckB64', {
-      description: 'A known text sealed under that key, by which to tell a wrong passphrase, in base64.',
+      description:
+        'Base64 of a known text encrypted under that key, by which a wrong passphrase is detected.',
     }),
   }),
 });
 
-/** What the account of a developer is set to, apart from who the developer is. */
-export const Account = builder.prismaObject('Developer', {
-  variant: 'Account',
-  description: "How a developer's account is set up.",
-  select: { id: true, keyCreationMode: true, licenseMask: true, vaultSaltB64: true, vaultCheckB64: true },
+/** The settings of a developer's account. It has the developer's id, so it is no Node. */
+export const Account = builder.objectRef<AccountRow>('Account').implement({
+  description: "The settings of a developer's account.",
   fields: (t) => ({
-    id: t.id({ description: "The developer's id.", resolve: ({ id }) => id }),
-    keyCreationMode: t.field({
+    id: t.exposeID('id', { description: "The developer's id." }),
+    keyCreationMode: t.expose('keyCreationMode', {
       type: keyCreationMode,
-      description: 'Where license keys are made.',
-      resolve: (account) => account.keyCreationMode,
+      description: 'Where license keys are generated.',
     }),
-    licenseMask: t.string({
+    licenseMask: t.exposeString('licenseMask', {
       nullable: true,
-      description: "The mask of keys that are minted without one; null for the service's own.",
-      resolve: ({ licenseMask }) => licenseMask,
+      description: "The mask of keys that are created without one; null if the service's default applies.",
     }),
     vault: t.field({
       ...reads('vaultSaltB64', 'vaultCheckB64'),
       type: Vault,
       nullable: true,
-      description: 'Of private mode; null until it is set up.',
+      description: 'The vault of private mode; null until it is set up.',
       resolve: ({ vaultSaltB64, vaultCheckB64 }) =>
         vaultSaltB64 === null || vaultCheckB64 === null ? null : { vaultSaltB64, vaultCheckB64 },
     }),
   }),
 });
 
-const findAccount = toExactlyOne<typeof Account.$inferType>(accountTable, accountDeleted);
+const findAccount = toExactlyOne<AccountRow>(accountTable, accountDeleted);
 
-builder.prismaObjectField('Developer', 'account', (t) =>
+builder.objectField(Developer, 'account', (t) =>
   t.field({
     type: Account,
-    description: 'How the account is set up.',
+    description: "The account's settings.",
     resolve: ({ id }, _args, context, info) => findAccount(id, context, info),
   }),
 );
 
-/** The payload of a mutation that sets something of the account. */
+/** The payload of a mutation that changes the account's settings. */
 const accountPayload = (name: string) =>
   builder.objectRef<object>(name).implement({
-    description: 'The account as it is now.',
+    description: 'The account after the change.',
     fields: (t) => ({
       account: t.field({
         type: Account,
@@ -85,19 +82,19 @@ const accountPayload = (name: string) =>
   });
 
 const SetLicenseMaskInput = builder.inputType('SetLicenseMaskInput', {
-  description: 'The mask of license keys that are minted without one.',
+  description: 'The mask of license keys that are created without one.',
   fields: (t) => ({
     mask: t.string({
       description:
-        "Each X becomes a random character; at least 8 are needed. Null, or left out, for the service's own.",
+        "Each X becomes a random character; at least 8 are required. Null or omitted: the service's default.",
     }),
   }),
 });
 
 const SetKeyCreationModeInput = builder.inputType('SetKeyCreationModeInput', {
-  description: 'Where license keys are to be made.',
+  description: 'Where to generate license keys.',
   fields: (t) => ({
-    mode: t.field({ type: keyCreationMode, required: true, description: 'Where.' }),
+    mode: t.field({ type: keyCreationMode, required: true, description: 'The mode.' }),
     password: t.string({ required: true, description: "The account's password." }),
   }),
 });
@@ -112,24 +109,25 @@ const SetVaultInput = builder.inputType('SetVaultInput', {
 });
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
-  description: 'What to change of who you are; what is left out stays.',
+  description: 'Changes to your profile. Omitted fields stay as they are.',
   fields: (t) => ({
-    name: t.string({ description: 'What to call you: 1 to 100 characters.' }),
-    email: t.string({ description: 'An e-mail address that has no other account.' }),
-    newPassword: t.string({ description: '12 to 128 characters. It ends every other session.' }),
+    name: t.string({ description: 'The display name: 1 to 100 characters.' }),
+    email: t.string({ description: 'An email address that no other account has.' }),
+    newPassword: t.string({ description: '12 to 128 characters. Ends all other sessions.' }),
     password: t.string({ required: true, description: 'The current password.' }),
   }),
 });
 
 const UpdateProfilePayload = builder.objectRef<DeveloperView>('UpdateProfilePayload').implement({
-  description: 'Who you are now. After a new password, a new session cookie is set on this answer.',
+  description:
+    'Your profile after the change. If the password was changed, the response sets a new session cookie.',
   fields: (t) => ({
     developer: t.field({ type: Developer, description: 'You.', resolve: (developer) => developer }),
   }),
 });
 
 const DeleteAccountInput = builder.inputType('DeleteAccountInput', {
-  description: 'What makes sure that you mean it.',
+  description: 'Confirms the deletion.',
   fields: (t) => ({
     password: t.string({ required: true, description: "The account's password." }),
     confirm: t.string({ required: true, description: 'The text DELETE.' }),
@@ -137,8 +135,10 @@ const DeleteAccountInput = builder.inputType('DeleteAccountInput', {
 });
 
 const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
-  description: 'What is gone. The session cookie is cleared on this answer.',
-  fields: (t) => ({ deletedDeveloperId: t.exposeID('id', { description: 'The id you had.' }) }),
+  description: 'The deleted account. The response clears the session cookie.',
+  fields: (t) => ({
+    deletedDeveloperId: t.exposeID('id', { description: 'The id of the deleted developer.' }),
+  }),
 });
 
 builder.mutationFields((t) => ({
@@ -148,10 +148,7 @@ builder.mutationFields((t) => ({
     description: "Sets the account's default license key mask.",
     args: { input: t.arg({ type: SetLicenseMaskInput, required: true, description: 'The mask.' }) },
     resolve: async (_parent, { input: { mask } }, { service }) => {
-      await setMask({
-        ctx: service,
-        input: parseExactly(setMaskInput, { mask: mask ?? null }),
-      });
+      await setMask({ ctx: service, input: { mask: mask ?? null } });
       return {};
     },
   }),
@@ -159,10 +156,10 @@ builder.mutationFields((t) => ({
     ...rateLimited('accountSensitive'),
     type: accountPayload('SetKeyCreationModePayload'),
     nullable: true,
-    description: 'Switches where license keys are made. Errors: INVALID_CREDENTIALS.',
-    args: { input: t.arg({ type: SetKeyCreationModeInput, required: true, description: 'Where.' }) },
+    description: 'Sets where license keys are generated. Errors: INVALID_CREDENTIALS.',
+    args: { input: t.arg({ type: SetKeyCreationModeInput, required: true, description: 'The mode.' }) },
     resolve: async (_parent, { input }, { service }) => {
-      await setMode({ ctx: service, input: parseInput(setModeInput, input) });
+      await setMode({ ctx: service, input });
       return {};
     },
   }),
@@ -174,7 +171,7 @@ builder.mutationFields((t) => ({
       'Stores what a browser needs to unlock the notes of private mode. Errors: INVALID_CREDENTIALS.',
     args: { input: t.arg({ type: SetVaultInput, required: true, description: 'The vault.' }) },
     resolve: async (_parent, { input }, { service }) => {
-      await setVault({ ctx: service, input: parseInput(setVaultInput, input) });
+      await setVault({ ctx: service, input });
       return {};
     },
   }),
@@ -182,10 +179,10 @@ builder.mutationFields((t) => ({
     ...rateLimited('accountSensitive'),
     type: UpdateProfilePayload,
     nullable: true,
-    description: 'Changes your name, address or password. Errors: INVALID_CREDENTIALS, EMAIL_TAKEN.',
-    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'What to change.' }) },
+    description: 'Changes your name, email address or password. Errors: INVALID_CREDENTIALS, EMAIL_TAKEN.',
+    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
-      const changed = await updateProfile({ ctx: service, input: parseInput(updateProfileInput, input) });
+      const changed = await updateProfile({ ctx: service, input: withoutNulls(input) });
       if (changed.cookieToken !== null) session.start(changed.cookieToken);
       return changed.developer;
     },
@@ -196,12 +193,10 @@ builder.mutationFields((t) => ({
     nullable: true,
     description:
       'Deletes the account with its applications, licenses, end users and log. This cannot be undone. Errors: INVALID_CREDENTIALS.',
-    args: {
-      input: t.arg({ type: DeleteAccountInput, required: true, description: 'That you mean it.' }),
-    },
+    args: { input: t.arg({ type: DeleteAccountInput, required: true, description: 'The confirmation.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
       const id = requireDeveloper(service.actor);
-      await deleteAccount({ ctx: service, input: parseInput(deleteAccountInput, input) });
+      await deleteAccount({ ctx: service, input });
       session.end();
       return { id };
     },

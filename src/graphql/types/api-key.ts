@@ -1,100 +1,87 @@
-import {
-  apiKeyWarning,
-  type CreatedApiKey,
-  createApiKey,
-  createApiKeyInput,
-} from '../../services/api-key/create.ts';
+import { apiKeyWarning, type CreatedApiKey, createApiKey } from '../../services/api-key/create.ts';
 import { apiKeyFilter, apiKeysOfDevelopers, apiKeyTable } from '../../services/api-key/lists.ts';
 import { apiKeyNotFound, revokeApiKey } from '../../services/api-key/revoke.ts';
+import type { ApiKeyRow } from '../../services/api-key/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { parseInput } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
 import { Account } from './account.ts';
+import { Node } from './node.ts';
 
-export const ApiKey = builder.prismaObject('ApiKey', {
-  description: 'A full-account credential for programs. The key itself is shown once, when it is made.',
-  select: { id: true, name: true, keyPrefix: true, createdAt: true, lastUsedAt: true, revokedAt: true },
+export const ApiKey = builder.objectRef<ApiKeyRow>('ApiKey').implement({
+  description: 'A credential for programs, with access to the whole account. The key is shown only once.',
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
-    name: t.string({ description: 'What you called it.', resolve: ({ name }) => name }),
-    keyPrefix: t.string({
-      description: 'The start of the key, to tell keys apart.',
-      resolve: ({ keyPrefix }) => keyPrefix,
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it was made.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
-    lastUsedAt: t.field({
+    name: t.exposeString('name', { description: 'The name you gave it.' }),
+    keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'To within a minute; null when it was never used.',
-      resolve: ({ lastUsedAt }) => lastUsedAt,
+      description: 'When it was last used, to within a minute; null if never.',
     }),
     revoked: t.boolean({
       ...reads('revokedAt'),
-      description: 'Whether it works no more.',
+      description: 'Whether it has been revoked.',
       resolve: ({ revokedAt }) => revokedAt !== null,
     }),
   }),
 });
 
-type ApiKeyShape = typeof ApiKey.$inferType;
-
-const findApiKey = toExactlyOne<ApiKeyShape>(apiKeyTable, apiKeyNotFound);
+const findApiKey = toExactlyOne<ApiKeyRow>(apiKeyTable, apiKeyNotFound);
 
 export const ApiKeyConnection = connectionType('ApiKeyConnection', ApiKey, 'API keys');
 
 const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
-  description: 'Which API keys; each condition that is given has to hold.',
-  fields: (t) => ({ revoked: t.boolean({ description: 'Revoked ones; false: those that work.' }) }),
+  description: 'Filters API keys. All given conditions must hold.',
+  fields: (t) => ({
+    revoked: t.boolean({ description: 'True: revoked keys. False: keys that are not revoked.' }),
+  }),
 });
 
-builder.prismaObjectField(Account, 'apiKeys', (t) =>
+builder.objectField(Account, 'apiKeys', (t) =>
   t.field({
     type: ApiKeyConnection,
-    description: 'The API keys, revoked ones too, newest first.',
+    description: 'The API keys, including revoked ones, newest first.',
     args: {
       ...t.arg.connectionArgs(),
-      filter: t.arg({ type: ApiKeyFilterInput, description: 'Conditions.' }),
+      filter: t.arg({ type: ApiKeyFilterInput, description: 'Filters the list.' }),
     },
     complexity: connectionComplexity,
-    ...listField<ApiKeyShape, typeof apiKeyFilter>(apiKeysOfDevelopers, apiKeyFilter),
+    resolve: listField<ApiKeyRow, typeof apiKeyFilter>(apiKeysOfDevelopers, apiKeyFilter),
   }),
 );
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'A new API key.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What to call it: 1 to 100 characters.' }),
+    name: t.string({ required: true, description: 'The name of the key: 1 to 100 characters.' }),
   }),
 });
 
 const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayload').implement({
-  description: 'The new key. This is the one time that it is shown.',
+  description: 'The new key. It is shown only once.',
   fields: (t) => ({
-    apiKey: t.exposeString('apiKey', { description: 'The key in the clear: service_live_…' }),
-    // From memory: a failure to read it anew must not take the key with it.
+    apiKey: t.exposeString('apiKey', { description: 'The key in plain text: service_live_…' }),
+    // From memory: if reading it anew failed, the key would be lost.
     key: t.field({
       type: ApiKey,
-      description: 'What stays to be seen of it.',
+      description: 'The API key as it is listed from now on.',
       resolve: (created) => ({ ...created, lastUsedAt: null, revokedAt: null }),
     }),
-    warning: t.string({ description: 'What to mind about it.', resolve: () => apiKeyWarning }),
+    warning: t.string({ description: 'How to store the key.', resolve: () => apiKeyWarning }),
   }),
 });
 
 const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
-  description: 'An API key that is to work no more.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The API key.' }) }),
+  description: 'The API key to revoke.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The id of the API key.' }) }),
 });
 
 const RevokeApiKeyPayload = builder.objectRef<{ id: string }>('RevokeApiKeyPayload').implement({
-  description: 'The API key as it is now.',
+  description: 'The API key after the change.',
   fields: (t) => ({
     key: t.field({
       type: ApiKey,
@@ -108,19 +95,18 @@ builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: CreateApiKeyPayload,
     nullable: true,
-    description: 'Makes an API key, which opens the whole account. Errors: LIMIT_REACHED.',
+    description: 'Creates an API key with access to the whole account. Errors: LIMIT_REACHED.',
     args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The new key.' }) },
-    resolve: (_parent, { input }, { service }) =>
-      createApiKey({ ctx: service, input: parseInput(createApiKeyInput, input) }),
+    resolve: (_parent, { input }, { service }) => createApiKey({ ctx: service, input }),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
     nullable: true,
     description: 'Revokes an API key for good. Revoking it again changes nothing. Errors: API_KEY_NOT_FOUND.',
-    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'Which key.' }) },
-    resolve: async (_parent, { input: { id } }, { service }) => {
-      await revokeApiKey({ ctx: service, input: { id } });
-      return { id };
+    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
+    resolve: async (_parent, { input }, { service }) => {
+      await revokeApiKey({ ctx: service, input });
+      return input;
     },
   }),
 }));

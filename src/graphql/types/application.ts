@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createApplication, createApplicationInput } from '../../services/application/create.ts';
+import { createApplication } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { applicationsOfDevelopers, applicationTable } from '../../services/application/lists.ts';
 import {
@@ -10,48 +10,50 @@ import {
 } from '../../services/application/messages.ts';
 import { type SdkHint, sdkHint } from '../../services/application/sdk-hint.ts';
 import {
-  settingsNotEmpty,
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
-import { applicationSelect } from '../../services/application/view.ts';
+import type { ApplicationRow } from '../../services/application/view.ts';
 import { applicationNotFound } from '../../services/errors.ts';
+import { parseInput } from '../../services/parse-input.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
+import { Developer } from './developer.ts';
+import { Node } from './node.ts';
 
 const applicationStatus = builder.enumType('ApplicationStatus', {
   values: {
-    active: { description: 'Clients are served.' },
-    disabled: { description: 'Clients are refused with APP_DISABLED.' },
+    active: { description: 'Client requests are served.' },
+    disabled: { description: 'Client requests are refused with APP_DISABLED.' },
   } as const,
-  description: 'Whether clients of the application are served.',
+  description: 'Whether client requests are served.',
 });
 
 const messageKeys = {
   OK: { description: 'The license is valid.' },
   APP_DISABLED: { description: 'The application is disabled.' },
-  APP_OUTDATED: { description: 'The client is of another version than the application.' },
-  IP_BANNED: { description: "The client's address is banned." },
+  APP_OUTDATED: { description: 'The client has another version than the application.' },
+  IP_BANNED: { description: "The client's IP address is banned." },
   HWID_BANNED: { description: "The client's device is banned." },
-  LICENSE_NOT_FOUND: { description: 'There is no such key.' },
+  LICENSE_NOT_FOUND: { description: 'The license key does not exist.' },
   BANNED: { description: 'The license is banned.' },
-  EXPIRED: { description: "The license's term is over." },
+  EXPIRED: { description: 'The term of the license has ended.' },
   HWID_MISMATCH: { description: 'The license is bound to another device.' },
-  REGISTER_DISABLED: { description: 'End users cannot register by themselves.' },
-  LICENSE_REQUIRED: { description: 'Registering needs a license key.' },
+  REGISTER_DISABLED: { description: 'End users cannot register themselves.' },
+  LICENSE_REQUIRED: { description: 'A license key is required to register.' },
   INVALID_CREDENTIALS: { description: 'Wrong username or password.' },
   USERNAME_TAKEN: { description: 'The username is in use.' },
-  USER_NOT_FOUND: { description: 'There is no such end user.' },
-  TIER_NOT_HIGHER: { description: 'An upgrade needs a license of a higher tier.' },
+  USER_NOT_FOUND: { description: 'The end user does not exist.' },
+  TIER_NOT_HIGHER: { description: 'An upgrade requires a license of a higher tier.' },
 } as const satisfies Record<MessageKey, object>;
 
 const messageKey = builder.enumType('MessageKey', {
-  description: 'Which of the texts that clients are shown.',
+  description: 'Identifies a text that clients are shown.',
   values: messageKeys,
 });
 
@@ -60,43 +62,36 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   fields: (t) => ({
     key: t.expose('key', { type: messageKey, description: 'When it is shown.' }),
     text: t.exposeString('text', {
-      description: 'What it says.',
-      // As long as many fields are: up to 1.5 kB.
+      description: 'The text.',
+      // Up to 1.5 kB, as long as several fields.
       complexity: { field: 4, multiplier: 1 },
     }),
   }),
 });
 
-export const Application = builder.prismaObject('Application', {
+export const Application = builder.objectRef<ApplicationRow>('Application').implement({
   description: 'A program that a developer sells.',
-  select: applicationSelect,
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID; clients embed it as appId.', resolve: ({ id }) => id }),
-    name: t.string({ description: 'Its name.', resolve: ({ name }) => name }),
-    version: t.string({
-      description: 'Clients must send exactly this string.',
-      resolve: ({ version }) => version,
-    }),
-    status: t.field({
+    id: t.exposeID('id', { description: 'UUID, the same as in REST; clients embed it as appId.' }),
+    name: t.exposeString('name', { description: 'The name.' }),
+    version: t.exposeString('version', { description: 'The version that clients must send, exactly.' }),
+    status: t.expose('status', {
       type: applicationStatus,
-      description: 'Whether its clients are served.',
-      resolve: ({ status }) => status,
+      description: 'Whether client requests are served.',
     }),
-    hwidLockEnabled: t.boolean({
+    hwidLockEnabled: t.exposeBoolean('hwidLockEnabled', {
       description: 'Whether a license is bound to the first device that sends a HWID.',
-      resolve: ({ hwidLockEnabled }) => hwidLockEnabled,
     }),
-    requireLicenseToRegister: t.boolean({
-      description: 'Whether an end user needs a license key to register.',
-      resolve: ({ requireLicenseToRegister }) => requireLicenseToRegister,
+    requireLicenseToRegister: t.exposeBoolean('requireLicenseToRegister', {
+      description: 'Whether end users need a license key to register.',
     }),
-    registrationEnabled: t.boolean({
-      description: 'Whether end users can register by themselves.',
-      resolve: ({ registrationEnabled }) => registrationEnabled,
+    registrationEnabled: t.exposeBoolean('registrationEnabled', {
+      description: 'Whether end users can register themselves.',
     }),
     responseMessages: t.field({
       type: [ResponseMessage],
-      description: 'Every text that clients are shown: the defaults under your own.',
+      description: 'All texts that clients are shown: yours, and the defaults for the others.',
       complexity: { field: 1, multiplier: Object.keys(messageKeys).length },
       resolve: ({ responseMessages }) =>
         Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({
@@ -109,34 +104,23 @@ export const Application = builder.prismaObject('Application', {
       description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
       resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it was made.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: 'When it last changed.',
-      resolve: ({ updatedAt }) => updatedAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
   }),
 });
 
-/** The application that something belongs to, or that a mutation was about. */
-export const findApplication = toExactlyOne<typeof Application.$inferType>(
-  applicationTable,
-  applicationNotFound,
-);
+/** The application that a row belongs to, or that a mutation changed. */
+export const findApplication = toExactlyOne<ApplicationRow>(applicationTable, applicationNotFound);
 
 export const ApplicationConnection = connectionType('ApplicationConnection', Application, 'applications');
 
-builder.prismaObjectField('Developer', 'applications', (t) =>
+builder.objectField(Developer, 'applications', (t) =>
   t.field({
     type: ApplicationConnection,
     description: 'The applications, newest first.',
     args: t.arg.connectionArgs(),
     complexity: connectionComplexity,
-    ...listField<typeof Application.$inferType, z.ZodObject>(applicationsOfDevelopers, z.object({})),
+    resolve: listField<ApplicationRow, z.ZodObject>(applicationsOfDevelopers, z.object({})),
   }),
 );
 
@@ -145,19 +129,23 @@ builder.queryField('application', (t) =>
     type: Application,
     nullable: true,
     description: 'One of your applications. Null comes with an APP_NOT_FOUND error.',
-    args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+    args: { id: t.arg.id({ required: true, description: 'The id of the application.' }) },
     resolve: (_parent, { id }, context, info) => findApplication(id, context, info),
   }),
 );
 
 const SdkHintType = builder.objectRef<SdkHint>('SdkHint').implement({
-  description: 'What to build into the program.',
+  description: 'The values to build into the program.',
   fields: (t) => ({
-    baseUrl: t.exposeString('baseUrl', { description: 'Where the service is reached.' }),
-    appId: t.exposeID('appId', { description: "The application's id." }),
-    version: t.exposeString('version', { description: 'The version string to send.' }),
-    publicKeyB64: t.exposeString('publicKeyB64', { description: 'The key that answers are signed with.' }),
-    snippet: t.exposeString('snippet', { description: 'TypeScript that validates a license with the SDK.' }),
+    baseUrl: t.exposeString('baseUrl', { description: 'The URL of the service.' }),
+    appId: t.exposeID('appId', { description: 'The id of the application.' }),
+    version: t.exposeString('version', { description: 'The version to send.' }),
+    publicKeyB64: t.exposeString('publicKeyB64', {
+      description: 'Base64 of the public key that verifies signed answers.',
+    }),
+    snippet: t.exposeString('snippet', {
+      description: 'TypeScript code that validates a license with the SDK.',
+    }),
   }),
 });
 
@@ -165,7 +153,7 @@ const CreateApplicationInput = builder.inputType('CreateApplicationInput', {
   description: 'A new application.',
   fields: (t) => ({
     name: t.string({ required: true, description: '1 to 100 characters.' }),
-    version: t.string({ description: 'What clients must send; 1.0.0 when left out.' }),
+    version: t.string({ description: 'The version that clients must send; 1.0.0 by default.' }),
   }),
 });
 
@@ -179,12 +167,15 @@ const CreateApplicationPayload = builder
         description: 'The application.',
         resolve: ({ application }, _args, context, info) => findApplication(application.id, context, info),
       }),
-      sdkHint: t.expose('sdkHint', { type: SdkHintType, description: 'What to build into the program.' }),
+      sdkHint: t.expose('sdkHint', {
+        type: SdkHintType,
+        description: 'The values to build into the program.',
+      }),
     }),
   });
 
 const ResponseMessageInput = builder.inputType('ResponseMessageInput', {
-  description: 'A text to show clients instead of the default.',
+  description: 'A text that replaces the default.',
   fields: (t) => ({
     key: t.field({ type: messageKey, required: true, description: 'When it is shown.' }),
     text: t.string({ required: true, description: '1 to 500 characters.' }),
@@ -192,17 +183,17 @@ const ResponseMessageInput = builder.inputType('ResponseMessageInput', {
 });
 
 const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSettingsInput', {
-  description: 'Settings to change; what is left out stays. At least one is needed.',
+  description: 'The settings to change. Omitted settings stay as they are; at least one is required.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The application.' }),
-    version: t.string({ description: 'What clients must send from now on.' }),
-    status: t.field({ type: applicationStatus, description: 'Whether clients are served.' }),
+    id: t.id({ required: true, description: 'The id of the application.' }),
+    version: t.string({ description: 'The version that clients must send.' }),
+    status: t.field({ type: applicationStatus, description: 'Whether client requests are served.' }),
     hwidLockEnabled: t.boolean({ description: 'Whether licenses are bound to a device.' }),
-    requireLicenseToRegister: t.boolean({ description: 'Whether registering needs a license key.' }),
-    registrationEnabled: t.boolean({ description: 'Whether end users can register by themselves.' }),
+    requireLicenseToRegister: t.boolean({ description: 'Whether end users need a license key to register.' }),
+    registrationEnabled: t.boolean({ description: 'Whether end users can register themselves.' }),
     responseMessages: t.field({
       type: [ResponseMessageInput],
-      description: 'Texts to change; the others stay as they are.',
+      description: 'The texts to change; the others stay as they are.',
     }),
   }),
 });
@@ -210,7 +201,7 @@ const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSetti
 const UpdateApplicationSettingsPayload = builder
   .objectRef<{ id: string }>('UpdateApplicationSettingsPayload')
   .implement({
-    description: 'The application as it is now.',
+    description: 'The application after the change.',
     fields: (t) => ({
       application: t.field({
         type: Application,
@@ -221,13 +212,15 @@ const UpdateApplicationSettingsPayload = builder
   });
 
 const DeleteApplicationInput = builder.inputType('DeleteApplicationInput', {
-  description: 'An application to delete, with its licenses, end users, bans and log.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The application.' }) }),
+  description: 'The application to delete, with its licenses, end users, bans and log.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The id of the application.' }) }),
 });
 
 const DeleteApplicationPayload = builder.objectRef<{ id: string }>('DeleteApplicationPayload').implement({
-  description: 'What is gone.',
-  fields: (t) => ({ deletedApplicationId: t.exposeID('id', { description: 'The id it had.' }) }),
+  description: 'The deleted application.',
+  fields: (t) => ({
+    deletedApplicationId: t.exposeID('id', { description: 'The id of the deleted application.' }),
+  }),
 });
 
 builder.mutationFields((t) => ({
@@ -235,14 +228,14 @@ builder.mutationFields((t) => ({
     ...rateLimited('appCreate'),
     type: CreateApplicationPayload,
     nullable: true,
-    description: 'Makes an application with an Ed25519 key of its own. Errors: LIMIT_REACHED.',
+    description: 'Creates an application with a new Ed25519 key pair. Errors: LIMIT_REACHED.',
     args: {
       input: t.arg({ type: CreateApplicationInput, required: true, description: 'The new application.' }),
     },
     resolve: async (_parent, { input }, { service }) => {
       const application = await createApplication({
         ctx: service,
-        input: parseInput(createApplicationInput, input),
+        input: withoutNulls(input),
       });
       return { application, sdkHint: sdkHint(service, application) };
     },
@@ -255,32 +248,32 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: UpdateApplicationSettingsInput,
         required: true,
-        description: 'Which application, and what to change.',
+        description: 'The application and its new settings.',
       }),
     },
     resolve: (_parent, { input: { id, ...settings } }, { service }) =>
       updateApplicationSettings({
         ctx: service,
-        input: { id, settings: parseInput(settingsInput, settings) },
+        input: { id, settings: parseInput(settingsInput, withoutNulls(settings)) },
       }),
   }),
   deleteApplication: t.field({
     type: DeleteApplicationPayload,
     nullable: true,
-    description: 'Deletes an application and all that is its own. Errors: APP_NOT_FOUND.',
+    description: 'Deletes an application with everything that belongs to it. Errors: APP_NOT_FOUND.',
     args: {
-      input: t.arg({ type: DeleteApplicationInput, required: true, description: 'Which application.' }),
+      input: t.arg({ type: DeleteApplicationInput, required: true, description: 'The application.' }),
     },
-    resolve: async (_parent, { input: { id } }, { service }) => {
-      await deleteApplication({ ctx: service, input: { id } });
-      return { id };
+    resolve: async (_parent, { input }, { service }) => {
+      await deleteApplication({ ctx: service, input });
+      return input;
     },
   }),
 }));
 
-/** GraphQL has no maps: a list in which each key may stand once. */
+/** GraphQL has no maps: a list in which each key may occur once. */
 const messageList = z
-  // A list that is too long is not looked into: each of its members could be wrong in its own way.
+  // Members of a list that is too long are not parsed: each could have issues to report.
   .array(z.unknown())
   .max(Object.keys(messageKeys).length)
   .pipe(z.array(z.object({ key: responseMessageKey, text: responseMessageText })))
@@ -293,6 +286,4 @@ const messageList = z
     return Object.fromEntries(texts);
   });
 
-const settingsInput = updateApplicationSettingsInput
-  .extend({ responseMessages: messageList.optional() })
-  .refine(settingsNotEmpty, 'must have at least one of the settings');
+const settingsInput = updateApplicationSettingsInput.extend({ responseMessages: messageList.optional() });

@@ -1,44 +1,40 @@
 import { deleteBan } from '../../services/ban/delete.ts';
-import { banSelect } from '../../services/ban/list.ts';
 import { banFilter, bansOfApplications, bansOfLicenses } from '../../services/ban/lists.ts';
+import type { BanRow } from '../../services/ban/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
+import { Node } from './node.ts';
 
 const banType = builder.enumType('BanType', {
-  description: 'What a ban names.',
+  description: 'What a ban blocks.',
   values: {
     hwid: { description: 'A device.' },
-    ip: { description: 'An address.' },
+    ip: { description: 'An IP address.' },
   } as const,
 });
 
-export const Ban = builder.prismaObject('Ban', {
-  description: "A device or an address that an application's clients are refused from.",
-  select: { ...banSelect, applicationId: true },
+export const Ban = builder.objectRef<BanRow>('Ban').implement({
+  description: "A device or an IP address that is blocked from an application's client requests.",
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
-    banType: t.field({ type: banType, description: 'What it names.', resolve: (ban) => ban.banType }),
-    value: t.string({ description: 'The banned HWID or address.', resolve: ({ value }) => value }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'Since when.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
+    banType: t.expose('banType', { type: banType, description: 'What is blocked.' }),
+    value: t.exposeString('value', { description: 'The banned HWID or IP address.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was banned.' }),
     application: t.field({
       ...reads('applicationId'),
       type: Application,
-      description: 'The application whose clients are refused.',
+      description: 'The application that the ban is for.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
     }),
     sourceLicense: t.field({
       ...reads('sourceLicenseId'),
       type: License,
       nullable: true,
-      description: 'The license whose ban caused this one; null once it is deleted.',
+      description: 'The license whose ban created this one; null once that license is deleted.',
       resolve: ({ sourceLicenseId }, _args, context, info) => findLicense(sourceLicenseId, context, info),
     }),
   }),
@@ -47,53 +43,51 @@ export const Ban = builder.prismaObject('Ban', {
 export const BanConnection = connectionType('BanConnection', Ban, 'bans');
 
 const BanFilterInput = builder.inputType('BanFilter', {
-  description: 'Which bans; each condition that is given has to hold.',
-  fields: (t) => ({ banType: t.field({ type: banType, description: 'Those of devices, or of addresses.' }) }),
+  description: 'Filters bans. All given conditions must hold.',
+  fields: (t) => ({ banType: t.field({ type: banType, description: 'Bans of this type.' }) }),
 });
 
-type BanShape = typeof Ban.$inferType;
-
-builder.prismaObjectField('Application', 'bans', (t) =>
+builder.objectField(Application, 'bans', (t) =>
   t.field({
     type: BanConnection,
-    description: 'Devices and addresses that its clients are refused from, newest first.',
+    description: 'Devices and IP addresses that are blocked, newest first.',
     args: {
       ...t.arg.connectionArgs(),
-      q: t.arg.string({ description: 'Substring of the banned HWID or address, in any case.' }),
-      filter: t.arg({ type: BanFilterInput, description: 'Further conditions.' }),
+      q: t.arg.string({ description: 'Case-insensitive substring of the banned HWID or IP address.' }),
+      filter: t.arg({ type: BanFilterInput, description: 'Filters the list.' }),
     },
     complexity: connectionComplexity,
-    ...listField<BanShape, typeof banFilter>(bansOfApplications, banFilter),
+    resolve: listField<BanRow, typeof banFilter>(bansOfApplications, banFilter),
   }),
 );
 
-builder.prismaObjectField('License', 'bans', (t) =>
+builder.objectField(License, 'bans', (t) =>
   t.field({
     type: BanConnection,
-    description: 'The bans that its own ban caused, newest first.',
+    description: 'Bans that the ban of this license created, newest first.',
     args: t.arg.connectionArgs(),
     complexity: connectionComplexity,
-    ...listField<BanShape, typeof banFilter>(bansOfLicenses, banFilter),
+    resolve: listField<BanRow, typeof banFilter>(bansOfLicenses, banFilter),
   }),
 );
 
 const DeleteBanInput = builder.inputType('DeleteBanInput', {
-  description: 'A ban to lift.',
+  description: 'The ban to lift.',
   fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'The application.' }),
-    banId: t.id({ required: true, description: 'The ban.' }),
+    applicationId: t.id({ required: true, description: 'The id of the application.' }),
+    banId: t.id({ required: true, description: 'The id of the ban.' }),
   }),
 });
 
 const DeleteBanPayload = builder
   .objectRef<{ banId: string; applicationId: string }>('DeleteBanPayload')
   .implement({
-    description: 'What is gone.',
+    description: 'The lifted ban.',
     fields: (t) => ({
-      deletedBanId: t.exposeID('banId', { description: 'The id it had.' }),
+      deletedBanId: t.exposeID('banId', { description: 'The id of the lifted ban.' }),
       application: t.field({
         type: Application,
-        description: 'The application it was of.',
+        description: 'The application that the ban was for.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),
@@ -104,8 +98,8 @@ builder.mutationField('deleteBan', (t) =>
     type: DeleteBanPayload,
     nullable: true,
     description:
-      'Lifts the ban of a device or an address. The license that caused it stays banned. Errors: APP_NOT_FOUND, BAN_NOT_FOUND.',
-    args: { input: t.arg({ type: DeleteBanInput, required: true, description: 'Which ban.' }) },
+      'Lifts the ban of a device or an IP address. The license whose ban created it stays banned. Errors: APP_NOT_FOUND, BAN_NOT_FOUND.',
+    args: { input: t.arg({ type: DeleteBanInput, required: true, description: 'The ban to lift.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await deleteBan({ ctx: service, input });
       return input;

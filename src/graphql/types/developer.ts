@@ -1,44 +1,38 @@
 import { authenticate } from '../../services/auth/authenticate.ts';
-import { type DeveloperView, developerSelect } from '../../services/auth/developer-view.ts';
-import { login, loginInput } from '../../services/auth/login.ts';
+import type { DeveloperView } from '../../services/auth/developer-view.ts';
+import { login } from '../../services/auth/login.ts';
 import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
-import { register, registerInput } from '../../services/auth/register.ts';
+import { register } from '../../services/auth/register.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
+import { Node } from './node.ts';
 
 export const keyCreationMode = builder.enumType('KeyCreationMode', {
   values: {
-    default: { description: 'The server makes keys, and shows them once.' },
-    private: { description: 'The browser makes keys, and sends the server their hashes.' },
+    default: { description: 'The server generates keys and shows each one once.' },
+    private: { description: 'The browser generates keys and sends only their hashes to the server.' },
   } as const,
-  description: 'Where license keys are made: on the server, or in the browser, which sends hashes alone.',
+  description: 'Where license keys are generated.',
 });
 
-export const Developer = builder.prismaObject('Developer', {
+export const Developer = builder.objectRef<DeveloperView>('Developer').implement({
   description: 'A software vendor: the owner of applications and of everything in them.',
-  select: developerSelect,
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
-    email: t.string({ description: 'The address, as it was given.', resolve: ({ email }) => email }),
-    name: t.string({ description: 'What to call the developer.', resolve: ({ name }) => name }),
-    keyCreationMode: t.field({
+    email: t.exposeString('email', { description: 'The email address as it was entered.' }),
+    name: t.exposeString('name', { description: 'The display name.' }),
+    keyCreationMode: t.expose('keyCreationMode', {
       type: keyCreationMode,
-      description: 'Where license keys are made.',
-      resolve: (developer) => developer.keyCreationMode,
+      description: 'Where license keys are generated.',
     }),
-    licenseMask: t.string({
+    licenseMask: t.exposeString('licenseMask', {
       nullable: true,
-      description: "The account's license key mask; null for the service's own.",
-      resolve: ({ licenseMask }) => licenseMask,
+      description: "The account's license key mask; null if the service's default applies.",
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When the account was made.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
   }),
 });
 
@@ -46,7 +40,7 @@ builder.queryField('me', (t) =>
   t.field({
     type: Developer,
     nullable: true,
-    description: 'The developer who asks. Null comes with an UNAUTHENTICATED error.',
+    description: 'The authenticated developer. Null comes with an UNAUTHENTICATED error.',
     resolve: (_parent, _args, { service }) => me({ ctx: service }),
   }),
 );
@@ -54,45 +48,45 @@ builder.queryField('me', (t) =>
 const RegisterInput = builder.inputType('RegisterInput', {
   description: 'A new account.',
   fields: (t) => ({
-    email: t.string({ required: true, description: 'An e-mail address that has no account yet.' }),
+    email: t.string({ required: true, description: 'An email address that no account has.' }),
     password: t.string({ required: true, description: '12 to 128 characters.' }),
-    name: t.string({ required: true, description: 'What to call you.' }),
+    name: t.string({ required: true, description: 'The display name.' }),
     turnstileToken: t.string({
-      description: 'Token of a solved bot challenge, where the server asks for one.',
+      description: 'The token of a solved bot challenge, if the server requires one.',
     }),
   }),
 });
 
 const LoginInput = builder.inputType('LoginInput', {
-  description: 'Credentials of an account.',
+  description: 'The credentials of an account.',
   fields: (t) => ({
-    email: t.string({ required: true, description: 'The address of the account.' }),
-    password: t.string({ required: true, description: 'Its password.' }),
+    email: t.string({ required: true, description: "The account's email address." }),
+    password: t.string({ required: true, description: "The account's password." }),
     turnstileToken: t.string({
-      description: 'Token of a solved bot challenge, where the server asks for one.',
+      description: 'The token of a solved bot challenge, if the server requires one.',
     }),
   }),
 });
 
 const LoggedInPayload = builder.objectRef<DeveloperView>('LoggedInPayload').implement({
-  description: 'The session cookie is set on this answer.',
+  description: 'The response sets the session cookie.',
   fields: (t) => ({
     developer: t.field({
       type: Developer,
-      description: 'Who is logged in now.',
+      description: 'The developer who is now logged in.',
       resolve: (developer) => developer,
     }),
   }),
 });
 
 const LogoutPayload = builder.objectRef<{ success: true }>('LogoutPayload').implement({
-  description: 'The session cookie is cleared on this answer.',
+  description: 'The response clears the session cookie.',
   fields: (t) => ({ success: t.exposeBoolean('success', { description: 'Always true.' }) }),
 });
 
 /**
- * Sets the cookie, and lets the rest of the document be the developer's who logged in: what the payload leads to is
- * theirs, whoever sent the request.
+ * Sets the cookie and authenticates the rest of the document as the developer who logged in, so that the fields of the
+ * payload are theirs, whoever sent the request.
  */
 async function logIn(
   context: GraphqlContext,
@@ -112,12 +106,10 @@ builder.mutationFields((t) => ({
     type: LoggedInPayload,
     nullable: true,
     description:
-      'Makes an account and logs it in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED, REGISTRATION_CLOSED.',
+      'Creates an account and logs in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED, REGISTRATION_CLOSED.',
     args: { input: t.arg({ type: RegisterInput, required: true, description: 'The new account.' }) },
-    resolve: async (_parent, { input }, context) => {
-      const granted = await register({ ctx: context.service, input: parseInput(registerInput, input) });
-      return logIn(context, granted);
-    },
+    resolve: async (_parent, { input }, context) =>
+      logIn(context, await register({ ctx: context.service, input: withoutNulls(input) })),
   }),
   login: t.field({
     ...rateLimited('auth'),
@@ -126,12 +118,12 @@ builder.mutationFields((t) => ({
     description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
     args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_parent, { input }, context) =>
-      logIn(context, await login({ ctx: context.service, input: parseInput(loginInput, input) })),
+      logIn(context, await login({ ctx: context.service, input: withoutNulls(input) })),
   }),
   logout: t.field({
     type: LogoutPayload,
     nullable: true,
-    description: 'Clears the session cookie, and ends the streams that were opened with it.',
+    description: 'Clears the session cookie and ends the streams that were opened with it.',
     resolve: async (_parent, _args, { service, session }) => {
       await logout({ ctx: service, input: { cookie: session.token } });
       session.end();

@@ -1,4 +1,4 @@
-import { createEndUser, createEndUserInput } from '../../services/end-user/create.ts';
+import { createEndUser } from '../../services/end-user/create.ts';
 import { deleteEndUser } from '../../services/end-user/delete.ts';
 import {
   endUserFilter,
@@ -7,85 +7,71 @@ import {
   usersOfLicenses,
 } from '../../services/end-user/lists.ts';
 import { resetEndUserHwid } from '../../services/end-user/reset-hwid.ts';
-import { endUserSelect } from '../../services/end-user/view.ts';
+import type { EndUserRow } from '../../services/end-user/view.ts';
 import { userNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
-import { parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
+import { Node } from './node.ts';
 
-export const EndUser = builder.prismaObject('EndUser', {
-  description: "A customer's account inside one application.",
-  select: endUserSelect,
+export const EndUser = builder.objectRef<EndUserRow>('EndUser').implement({
+  description: "A customer's account in one application.",
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
-    username: t.string({
+    username: t.exposeString('username', {
       description: '3 to 64 characters of a-z, A-Z, 0-9, ".", "_" and "-"; unique within the application.',
-      resolve: ({ username }) => username,
     }),
-    email: t.string({
+    email: t.exposeString('email', {
       nullable: true,
-      description: 'As it was given; null when it was not.',
-      resolve: ({ email }) => email,
+      description: 'The email address as it was entered; null if there is none.',
     }),
     subscriptionTier: t.int({
       ...reads('license'),
       nullable: true,
-      description: 'Of the linked license; null without one.',
+      description: 'The tier of the linked license; null without a license.',
       resolve: ({ license }) => license?.subscriptionTier ?? null,
     }),
-    lastIp: t.string({
+    lastIp: t.exposeString('lastIp', {
       nullable: true,
-      description: 'The address of the last login; null before it.',
-      resolve: ({ lastIp }) => lastIp,
+      description: 'The IP address of the last login; null before the first login.',
     }),
-    lastHwid: t.string({
+    lastHwid: t.exposeString('lastHwid', {
       nullable: true,
-      description: 'The device of the last login; null when none was told, or after a reset.',
-      resolve: ({ lastHwid }) => lastHwid,
+      description: 'The device of the last login; null if the client sent none, or after a reset.',
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When the account was made.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: 'When it last changed.',
-      resolve: ({ updatedAt }) => updatedAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     application: t.field({
       ...reads('applicationId'),
       type: Application,
-      description: 'The application it is of.',
+      description: 'The application that the account belongs to.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
     }),
     license: t.field({
       ...reads('licenseId'),
       type: License,
       nullable: true,
-      description: 'The linked license; null when there is none.',
+      description: 'The linked license; null if there is none.',
       resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
     }),
   }),
 });
 
-type EndUserShape = typeof EndUser.$inferType;
-
-/** An end user that something is about; null when the account is gone. */
-export const findEndUser = toOne<EndUserShape>(endUserTable);
-const changedEndUser = toExactlyOne<EndUserShape>(endUserTable, userNotFound);
+/** An end user that another row refers to; null if the account was deleted. */
+export const findEndUser = toOne<EndUserRow>(endUserTable);
+const changedEndUser = toExactlyOne<EndUserRow>(endUserTable, userNotFound);
 
 builder.queryField('endUser', (t) =>
   t.field({
     type: EndUser,
     nullable: true,
-    description: 'One end user of your applications. Null comes with a USER_NOT_FOUND error.',
-    args: { id: t.arg.id({ required: true, description: 'The id.' }) },
+    description: 'An end user of one of your applications. Null comes with a USER_NOT_FOUND error.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the end user.' }) },
     resolve: (_parent, { id }, context, info) => changedEndUser(id, context, info),
   }),
 );
@@ -93,53 +79,55 @@ builder.queryField('endUser', (t) =>
 export const EndUserConnection = connectionType('EndUserConnection', EndUser, 'end users');
 
 const EndUserFilterInput = builder.inputType('EndUserFilter', {
-  description: 'Which end users; each condition that is given has to hold.',
+  description: 'Filters end users. All given conditions must hold.',
   fields: (t) => ({
-    hasLicense: t.boolean({ description: 'Those who have a license; false: those who have none.' }),
+    hasLicense: t.boolean({ description: 'True: end users with a license. False: the others.' }),
     subscriptionTiers: t.intList({
-      description: 'Those whose license is of one of these tiers; at most 100.',
+      description: 'End users whose license has one of these tiers; at most 100 tiers.',
     }),
-    hasHwid: t.boolean({ description: 'Those whose last device is known; false: the others.' }),
+    hasHwid: t.boolean({ description: 'True: end users whose last device is known. False: the others.' }),
   }),
 });
 
 const endUserConditions = builder.args((t) => ({
-  q: t.string({ description: 'Substring of username, email, last address or last HWID, in any case.' }),
-  filter: t.field({ type: EndUserFilterInput, description: 'Further conditions.' }),
+  q: t.string({
+    description: 'Case-insensitive substring of username, email address, last IP address or last HWID.',
+  }),
+  filter: t.field({ type: EndUserFilterInput, description: 'Filters the list.' }),
 }));
 
-builder.prismaObjectField('Application', 'users', (t) =>
+builder.objectField(Application, 'users', (t) =>
   t.field({
     type: EndUserConnection,
-    description: 'Its end users, newest first.',
+    description: 'The end users, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
-    ...listField<EndUserShape, typeof endUserFilter>(usersOfApplications, endUserFilter),
+    resolve: listField<EndUserRow, typeof endUserFilter>(usersOfApplications, endUserFilter),
   }),
 );
 
-builder.prismaObjectField('License', 'users', (t) =>
+builder.objectField(License, 'users', (t) =>
   t.field({
     type: EndUserConnection,
-    description: 'The end users who have it, newest first.',
+    description: 'The end users with this license, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
     complexity: connectionComplexity,
-    ...listField<EndUserShape, typeof endUserFilter>(usersOfLicenses, endUserFilter),
+    resolve: listField<EndUserRow, typeof endUserFilter>(usersOfLicenses, endUserFilter),
   }),
 );
 
 const CreateEndUserInput = builder.inputType('CreateEndUserInput', {
-  description: 'A new account of an end user.',
+  description: 'A new end user.',
   fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'The application it is of.' }),
+    applicationId: t.id({ required: true, description: 'The application that the account belongs to.' }),
     username: t.string({
       required: true,
       description: '3 to 64 characters of a-z, A-Z, 0-9, ".", "_" and "-".',
     }),
     password: t.string({ required: true, description: 'At least 8 characters. It is never shown again.' }),
-    email: t.string({ description: 'An e-mail address.' }),
+    email: t.string({ description: 'An email address.' }),
     licenseKey: t.string({
-      description: 'The key of the license to link; needed where the application requires one to register.',
+      description: 'The key of the license to link; required if the application requires one to register.',
     }),
   }),
 });
@@ -148,14 +136,14 @@ const EndUserInput = (name: string, description: string) =>
   builder.inputType(name, {
     description,
     fields: (t) => ({
-      applicationId: t.id({ required: true, description: 'The application.' }),
-      userId: t.id({ required: true, description: 'The end user.' }),
+      applicationId: t.id({ required: true, description: 'The id of the application.' }),
+      userId: t.id({ required: true, description: 'The id of the end user.' }),
     }),
   });
 
 const endUserPayload = (name: string) =>
   builder.objectRef<{ id: string }>(name).implement({
-    description: 'The end user as it is now.',
+    description: 'The end user after the change.',
     fields: (t) => ({
       user: t.field({
         type: EndUser,
@@ -168,12 +156,12 @@ const endUserPayload = (name: string) =>
 const DeleteEndUserPayload = builder
   .objectRef<{ userId: string; applicationId: string }>('DeleteEndUserPayload')
   .implement({
-    description: 'What is gone.',
+    description: 'The deleted end user.',
     fields: (t) => ({
-      deletedUserId: t.exposeID('userId', { description: 'The id it had.' }),
+      deletedUserId: t.exposeID('userId', { description: 'The id of the deleted end user.' }),
       application: t.field({
         type: Application,
-        description: 'The application it was of.',
+        description: 'The application that the account belonged to.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),
@@ -184,21 +172,21 @@ builder.mutationFields((t) => ({
     type: endUserPayload('CreateEndUserPayload'),
     nullable: true,
     description:
-      "Makes an end user's account, without a client session. A license that was never used becomes active, and its duration starts; no device is bound. Errors: APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, USERNAME_TAKEN.",
-    args: { input: t.arg({ type: CreateEndUserInput, required: true, description: 'The new account.' }) },
+      "Creates an end user's account, without a client session. An unused license becomes active and its term starts; no device is bound. Errors: APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, USERNAME_TAKEN.",
+    args: { input: t.arg({ type: CreateEndUserInput, required: true, description: 'The new end user.' }) },
     resolve: (_parent, { input: { applicationId, ...user } }, { service }) =>
-      createEndUser({ ctx: service, input: { applicationId, user: parseInput(createEndUserInput, user) } }),
+      createEndUser({ ctx: service, input: { applicationId, user: withoutNulls(user) } }),
   }),
   deleteEndUser: t.field({
     type: DeleteEndUserPayload,
     nullable: true,
     description:
-      "Removes an end user's account and sessions, and nothing else: the license and log entries stay. Errors: APP_NOT_FOUND, USER_NOT_FOUND.",
+      "Deletes an end user's account and sessions. The license and log entries stay. Errors: APP_NOT_FOUND, USER_NOT_FOUND.",
     args: {
       input: t.arg({
-        type: EndUserInput('DeleteEndUserInput', 'An end user to remove.'),
+        type: EndUserInput('DeleteEndUserInput', 'The end user to delete.'),
         required: true,
-        description: 'Whom.',
+        description: 'The end user.',
       }),
     },
     resolve: async (_parent, { input }, { service }) => {
@@ -210,12 +198,12 @@ builder.mutationFields((t) => ({
     type: endUserPayload('ResetEndUserHwidPayload'),
     nullable: true,
     description:
-      "Forgets an end user's device, and frees the linked license of the one it is bound to. Errors: APP_NOT_FOUND, USER_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.",
+      "Clears an end user's device and unbinds the linked license from its device. Errors: APP_NOT_FOUND, USER_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.",
     args: {
       input: t.arg({
-        type: EndUserInput('ResetEndUserHwidInput', 'An end user whose device to forget.'),
+        type: EndUserInput('ResetEndUserHwidInput', 'The end user whose device to clear.'),
         required: true,
-        description: 'Whose.',
+        description: 'The end user.',
       }),
     },
     resolve: async (_parent, { input }, { service }) => {

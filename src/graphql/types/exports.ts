@@ -7,26 +7,26 @@ import { isPages, mapPages, type Pages } from '../../services/export-pages.ts';
 import { builder } from '../builder.ts';
 import { rateLimited } from '../rate-limit.ts';
 
-/** An export reads whole tables: five fit into one document. */
+/** An export reads whole tables; a document can have five of them. */
 const complexity = { field: 4000, multiplier: 1 };
 
-/** An answer of GraphQL is made in one piece, and REST's is sent as it is read: so many rows of a kind, and bytes in all. */
+/** A GraphQL response is built in memory, while REST streams its exports. Rows of a kind, and bytes in all. */
 const most = { rows: 20_000, bytes: 32_000_000 } as const;
 
-/** An export with its lists whole. */
+/** Reads the pages of an export into arrays. */
 class WholeExport {
   readonly #path: string;
   readonly #rows = new Map<string, number>();
   #bytes = 0;
 
-  /** @param path where REST has it */
+  /** @param path the REST route of the same export */
   constructor(path: string) {
     this.#path = path;
   }
 
   /**
-   * An object with its lists whole, those within rows too.
-   * @throws {ServiceError} VALIDATION_FAILED where it is too long for one piece
+   * An object with its lists as arrays, including lists in rows.
+   * @throws {ServiceError} VALIDATION_FAILED if the export is too large for one response
    */
   async read(value: object): Promise<object> {
     const members: Record<string, unknown> = {};
@@ -62,7 +62,7 @@ class WholeExport {
   }
 }
 
-/** Makes an export, once there is room for another of the developer, and reads it whole. */
+/** Builds an export while it holds one of the developer's export slots. */
 async function whole(ctx: ServiceContext, path: string, make: () => Promise<object>): Promise<object> {
   const release = ctx.env.exportSlots.take(requireDeveloper(ctx.actor));
   try {
@@ -78,12 +78,12 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      'All that is kept of your account: developer, applications, licenses without their keys, end users, bans, API keys, and the newest 10,000 entries of the log; as REST exports it, of which at most 20,000 of each kind and 32 MB fit in here. It is noted in the log. Null comes with an UNAUTHENTICATED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
+      'All data of your account: developer, applications, licenses without their keys, end users, bans, API keys, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. The export is recorded in the log. Null comes with an UNAUTHENTICATED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
     complexity,
     resolve: (_parent, _args, { service }) =>
       whole(service, 'GET /api/v1/account/export', async () => {
         const { apiKeys, ...rest } = await exportAccount({ ctx: service });
-        // The interface writes this one field with underscores, and an export is the same however it is asked for.
+        // The interface spells this one field with underscores, and exports are the same in REST and GraphQL.
         const listed = mapPages(apiKeys, ({ lastUsedAt, ...key }) => ({ ...key, last_used_at: lastUsedAt }));
         return { ...rest, apiKeys: listed };
       }),
@@ -92,8 +92,8 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      "All that is kept of an application's end users: accounts, licenses, sessions, bans, and the newest 10,000 entries of its log; as REST exports it, of which at most 20,000 of each kind and 32 MB fit in here. Null comes with an APP_NOT_FOUND, VALIDATION_FAILED or TOO_MANY_EXPORTS error.",
-    args: { applicationId: t.arg.id({ required: true, description: 'The application.' }) },
+      "All data of an application's end users: accounts, licenses, sessions, bans, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. Null comes with an APP_NOT_FOUND, VALIDATION_FAILED or TOO_MANY_EXPORTS error.",
+    args: { applicationId: t.arg.id({ required: true, description: 'The id of the application.' }) },
     complexity,
     resolve: (_parent, { applicationId }, { service }) =>
       whole(service, `GET /api/v1/apps/${applicationId}/users/export`, () =>

@@ -1,69 +1,66 @@
-import {
-  createLicenses,
-  createLicensesInput,
-  type MintedLicense,
-  type MintedLicenses,
-} from '../../services/license/create.ts';
-import {
-  type BlindLicense,
-  createBlindInput,
-  createBlindLicenses,
-} from '../../services/license/create-blind.ts';
+import { createLicenses, type MintedLicense, type MintedLicenses } from '../../services/license/create.ts';
+import { type BlindLicense, createBlindLicenses } from '../../services/license/create-blind.ts';
 import { builder } from '../builder.ts';
-import { parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { Application, findApplication } from './application.ts';
 
-/** A tenth for each key: it is in memory already, and one batch of the largest must be readable whole. */
+/** Keys cost a tenth each: they are in memory already, and the largest batch must be readable in one document. */
 const tenthOf = (amount: number): number => Math.ceil(Math.min(Math.max(amount, 1), 10_000) / 10);
 
 const MintedLicenseType = builder.objectRef<MintedLicense>('MintedLicense').implement({
-  description: 'A key that was just minted. This is the one time that it is shown.',
+  description: 'A new license with its key. The key is shown only once.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: "The license's id." }),
-    licenseKey: t.exposeString('licenseKey', { description: 'The key in the clear.' }),
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key, which stays visible.' }),
-    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
+    id: t.exposeID('id', { description: 'The id of the license.' }),
+    licenseKey: t.exposeString('licenseKey', { description: 'The key in plain text.' }),
+    keyPrefix: t.exposeString('keyPrefix', {
+      description: 'The first characters of the key, which stay readable.',
+    }),
+    durationSeconds: t.exposeInt('durationSeconds', {
+      description: 'The term, counted from first use; 0 means unlimited.',
+    }),
     subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
   }),
 });
 
 const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
-  description: 'License keys to mint.',
+  description: 'The licenses to create.',
   fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'The application they are for.' }),
+    applicationId: t.id({ required: true, description: 'The application that they are for.' }),
     amount: t.int({ required: true, description: '1 to 10,000.' }),
     durationSeconds: t.int({
       required: true,
-      description: 'How long each lasts from its first use; 0 never ends.',
+      description: 'The term of each, counted from its first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.int({ description: 'From 0, which it is when left out.' }),
+    subscriptionTier: t.int({ description: 'From 0, the default.' }),
     mask: t.string({
-      description: "Pattern in which each X becomes a random character; the account's own when left out.",
+      description: "A pattern in which each X becomes a random character; by default the account's mask.",
     }),
-    note: t.string({ description: '1 to 1000 characters, for yourself.' }),
+    note: t.string({ description: 'A note for yourself: 1 to 1000 characters.' }),
   }),
 });
 
 const CreateLicensesPayload = builder
   .objectRef<MintedLicenses & { applicationId: string }>('CreateLicensesPayload')
   .implement({
-    description: 'The keys. Store them before you go on: they are not shown again.',
+    description: 'The new keys. Store them now: they are not shown again.',
     fields: (t) => ({
       keys: t.field({
         type: [MintedLicenseType],
-        description: 'The keys.',
-        // `createLicenses` counts them, as it is told how many.
+        description: 'The new licenses with their keys.',
+        // `createLicenses` charges for them, as it knows their number.
         complexity: { field: 1, multiplier: 1 },
         resolve: ({ keys }) => [...keys],
       }),
-      warning: t.exposeString('warning', { description: 'What to mind about them.' }),
+      warning: t.exposeString('warning', {
+        description: 'How to store the keys, and whether the mask is weak.',
+      }),
       application: t.field({
         type: Application,
-        // A failure to read it must not take the keys with it.
+        // If reading it failed, the keys would be lost with it.
         nullable: true,
         description:
-          'The application they are for. Null comes with an error; the keys are good all the same.',
+          'The application that they are for. Null comes with an error; the keys are valid all the same.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),
@@ -75,53 +72,54 @@ builder.mutationField('createLicenses', (t) =>
     type: CreateLicensesPayload,
     nullable: true,
     description:
-      'Mints license keys: all of them or none. Errors: APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also for too many licenses of your account in a minute).',
-    args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'What to mint.' }) },
+      'Creates licenses: all of them or none. Errors: APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also if the account creates too many licenses in a minute).',
+    args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'The licenses.' }) },
     complexity: ({ input: { amount } }) => ({ field: 1, multiplier: tenthOf(amount) }),
-    resolve: async (_parent, args, { service }) => {
-      const input = parseInput(createLicensesInput, args.input);
-      const minted = await createLicenses({ ctx: service, input });
+    resolve: async (_parent, { input }, { service }) => {
+      const minted = await createLicenses({ ctx: service, input: withoutNulls(input) });
       return { ...minted, applicationId: input.applicationId };
     },
   }),
 );
 
 const BlindLicenseKeyInput = builder.inputType('BlindLicenseKeyInput', {
-  description: 'A license key that the browser has made, without the key.',
+  description: 'A license whose key the browser generated; the key itself is not sent.',
   fields: (t) => ({
     licenseKeyHash: t.string({
       required: true,
-      description: "SHA-256 of the key's UTF-8 text, as 64 hexadecimal characters.",
+      description: "SHA-256 of the key's UTF-8 text, as 64 hexadecimal digits.",
     }),
     licenseKeyPrefix: t.string({
       required: true,
-      description: 'The start of the key, to tell keys apart: 1 to 64 characters, never the whole key.',
+      description: 'The first 1 to 64 characters of the key; never the whole key.',
     }),
     durationSeconds: t.int({
       required: true,
-      description: 'How long it lasts from its first use; 0 never ends.',
+      description: 'The term, counted from first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.int({ description: "From 0; the batch's own when left out." }),
-    noteCiphertextB64: t.string({ description: 'The note, encrypted in the browser, in base64.' }),
+    subscriptionTier: t.int({ description: 'From 0; by default that of the batch.' }),
+    noteCiphertextB64: t.string({ description: 'Base64 of the note, encrypted in the browser.' }),
   }),
 });
 
 const CreateBlindLicensesInput = builder.inputType('CreateBlindLicensesInput', {
-  description: 'License keys that the browser has made.',
+  description: 'Licenses whose keys the browser generated.',
   fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'The application they are for.' }),
+    applicationId: t.id({ required: true, description: 'The application that they are for.' }),
     keys: t.field({ type: [BlindLicenseKeyInput], required: true, description: '1 to 10,000 keys.' }),
-    subscriptionTier: t.int({ description: 'Of keys that state none; 0 when left out.' }),
-    mask: t.string({ description: 'The pattern that the keys were made after: a weak one is refused.' }),
+    subscriptionTier: t.int({ description: 'For keys without a tier; 0 by default.' }),
+    mask: t.string({ description: 'The mask that the keys were generated from; a weak mask is rejected.' }),
   }),
 });
 
 const BlindLicenseType = builder.objectRef<BlindLicense>('BlindLicense').implement({
-  description: 'A license whose key the service has never seen.',
+  description: 'A new license whose key the service has never seen.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: "The license's id." }),
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The start of the key.' }),
-    durationSeconds: t.exposeInt('durationSeconds', { description: 'From first use; 0 never ends.' }),
+    id: t.exposeID('id', { description: 'The id of the license.' }),
+    keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
+    durationSeconds: t.exposeInt('durationSeconds', {
+      description: 'The term, counted from first use; 0 means unlimited.',
+    }),
     subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
   }),
 });
@@ -129,11 +127,11 @@ const BlindLicenseType = builder.objectRef<BlindLicense>('BlindLicense').impleme
 const CreateBlindLicensesPayload = builder
   .objectRef<{ keys: readonly BlindLicense[]; applicationId: string }>('CreateBlindLicensesPayload')
   .implement({
-    description: 'What was stored: all of the keys.',
+    description: 'The new licenses.',
     fields: (t) => ({
       keys: t.field({
         type: [BlindLicenseType],
-        description: 'The licenses, in the order of the input.',
+        description: 'The licenses in the order of the input.',
         complexity: { field: 1, multiplier: 1 },
         resolve: ({ keys }) => [...keys],
       }),
@@ -141,7 +139,7 @@ const CreateBlindLicensesPayload = builder
         type: Application,
         nullable: true,
         description:
-          'The application they are for. Null comes with an error; the keys are stored all the same.',
+          'The application that they are for. Null comes with an error; the licenses are stored all the same.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),
@@ -153,15 +151,12 @@ builder.mutationField('createBlindLicenses', (t) =>
     type: CreateBlindLicensesPayload,
     nullable: true,
     description:
-      'Stores licenses whose keys were made in the browser (private mode): all of them or none. Errors: APP_NOT_FOUND, and KEY_EXISTS, whose issues name the keys that exist already.',
-    args: {
-      input: t.arg({ type: CreateBlindLicensesInput, required: true, description: 'What to store.' }),
-    },
+      'Stores licenses whose keys were generated in the browser (private mode): all of them or none. Errors: APP_NOT_FOUND, and KEY_EXISTS, whose issues name the keys that already exist.',
+    args: { input: t.arg({ type: CreateBlindLicensesInput, required: true, description: 'The licenses.' }) },
     complexity: ({ input: { keys } }) => ({ field: 1, multiplier: tenthOf(keys.length) }),
-    resolve: async (_parent, args, { service }) => {
-      const input = parseInput(createBlindInput, args.input);
-      const keys = await createBlindLicenses({ ctx: service, input });
-      return { keys, applicationId: input.applicationId };
-    },
+    resolve: async (_parent, { input }, { service }) => ({
+      applicationId: input.applicationId,
+      keys: await createBlindLicenses({ ctx: service, input: withoutNulls(input) }),
+    }),
   }),
 );

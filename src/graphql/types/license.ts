@@ -1,114 +1,93 @@
 import { licenseNotFound } from '../../services/errors.ts';
 import { licenseFilter, licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
-import { licenseSelect, shownStatus } from '../../services/license/view.ts';
+import { type LicenseRow, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
+import { Node } from './node.ts';
 
 const licenseStatus = builder.enumType('LicenseStatus', {
-  description: 'Where a license stands.',
+  description: 'The status of a license.',
   values: {
-    unused: { description: 'Never used; its term has not begun.' },
+    unused: { description: 'Never used; its term has not started.' },
     active: { description: 'In use.' },
-    expired: { description: 'Its term is over.' },
-    banned: { description: 'Refused by its developer.' },
+    expired: { description: 'Its term has ended.' },
+    banned: { description: 'Banned by its developer.' },
   } as const,
 });
 
-export const License = builder.prismaObject('License', {
-  description: 'A license key of an application. The key itself is shown once, when it is minted.',
-  select: licenseSelect,
+export const License = builder.objectRef<LicenseRow>('License').implement({
+  description: 'A license key of an application. The key is shown only once, when it is created.',
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'UUID, the same as in REST.', resolve: ({ id }) => id }),
-    keyPrefix: t.string({
-      description: 'The start of the key, to tell keys apart.',
-      resolve: ({ keyPrefix }) => keyPrefix,
-    }),
+    keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
     status: t.field({
       ...reads('status', 'expiresAt'),
       type: licenseStatus,
-      description: 'Where it stands at this moment.',
+      description: 'The current status.',
       resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
     }),
-    subscriptionTier: t.int({
+    subscriptionTier: t.exposeInt('subscriptionTier', {
       description: 'From 0; your program decides what it means.',
-      resolve: ({ subscriptionTier }) => subscriptionTier,
     }),
-    durationSeconds: t.int({
-      description: 'From first use; 0 never ends.',
-      resolve: ({ durationSeconds }) => durationSeconds,
+    durationSeconds: t.exposeInt('durationSeconds', {
+      description: 'The term, counted from first use; 0 means unlimited.',
     }),
-    activatedAt: t.field({
+    activatedAt: t.expose('activatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'First use; null before it.',
-      resolve: ({ activatedAt }) => activatedAt,
+      description: 'When it was first used; null before that.',
     }),
-    expiresAt: t.field({
+    expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Null when it has not begun, or never ends.',
-      resolve: ({ expiresAt }) => expiresAt,
+      description: 'When its term ends; null if the term has not started or is unlimited.',
     }),
-    hwid: t.string({
+    hwid: t.exposeString('hwid', {
       nullable: true,
-      description: 'The device it is bound to; null when to none.',
-      resolve: ({ hwid }) => hwid,
+      description: 'The device it is bound to; null if it is not bound.',
     }),
-    lastIp: t.string({
+    lastIp: t.exposeString('lastIp', {
       nullable: true,
-      description: 'The address it was last used from; null when it was not used yet.',
-      resolve: ({ lastIp }) => lastIp,
+      description: 'The IP address it was last used from; null before first use.',
     }),
-    note: t.string({
+    note: t.exposeString('note', {
       nullable: true,
-      description: 'Your note; null when there is none.',
+      description: 'Your note; null if there is none.',
       // Up to a thousand characters: two hundred notes requested under forty aliases are 50 MB of JSON.
       complexity: 8,
-      resolve: ({ note }) => note,
     }),
-    noteCiphertextB64: t.string({
+    noteCiphertextB64: t.exposeString('noteCiphertextB64', {
       nullable: true,
-      description: 'In private mode: the note, encrypted in the browser; null when there is none.',
+      description: 'In private mode: the note, encrypted in the browser; null if there is none.',
       // By far the largest column.
       complexity: 10,
-      resolve: ({ noteCiphertextB64 }) => noteCiphertextB64,
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it was minted.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: 'When it last changed.',
-      resolve: ({ updatedAt }) => updatedAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     application: t.field({
       ...reads('applicationId'),
       type: Application,
-      description: 'The application it is for.',
+      description: 'The application that the license is for.',
       resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
     }),
   }),
 });
 
-type LicenseShape = typeof License.$inferType;
-
-/** A license that something is about; null when it is gone. */
-export const findLicense = toOne<LicenseShape>(licenseTable);
-/** The license that a mutation was about. */
-export const changedLicense = toExactlyOne<LicenseShape>(licenseTable, licenseNotFound);
+/** A license that another row refers to; null if it was deleted. */
+export const findLicense = toOne<LicenseRow>(licenseTable);
+/** The license that a mutation changed. */
+export const changedLicense = toExactlyOne<LicenseRow>(licenseTable, licenseNotFound);
 
 builder.queryField('license', (t) =>
   t.field({
     type: License,
     nullable: true,
     description: 'One of your licenses. Null comes with a LICENSE_NOT_FOUND error.',
-    args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+    args: { id: t.arg.id({ required: true, description: 'The id of the license.' }) },
     resolve: (_parent, { id }, context, info) => changedLicense(id, context, info),
   }),
 );
@@ -116,35 +95,38 @@ builder.queryField('license', (t) =>
 export const LicenseConnection = connectionType('LicenseConnection', License, 'licenses');
 
 const LicenseFilterInput = builder.inputType('LicenseFilter', {
-  description: 'Which licenses; each condition that is given has to hold.',
+  description: 'Filters licenses. All given conditions must hold.',
   fields: (t) => ({
-    statuses: t.field({ type: [licenseStatus], description: 'Those that stand at one of these now.' }),
-    subscriptionTiers: t.intList({ description: 'Those of one of these tiers; at most 100.' }),
+    statuses: t.field({
+      type: [licenseStatus],
+      description: 'Licenses that currently have one of these statuses.',
+    }),
+    subscriptionTiers: t.intList({ description: 'Licenses of one of these tiers; at most 100 tiers.' }),
     expiresFrom: t.field({
       type: 'DateTime',
       description:
-        'Those whose term ends at this instant or later; what never ends, or has not begun, is left out.',
+        'Licenses whose term ends at this instant or later; not those whose term is unlimited or has not started.',
     }),
     expiresBefore: t.field({
       type: 'DateTime',
-      description: 'Those whose term ends, or has ended, before this instant.',
+      description: 'Licenses whose term ends or has ended before this instant.',
     }),
-    hasHwid: t.boolean({ description: 'Those that are bound to a device; false: those that are not.' }),
+    hasHwid: t.boolean({ description: 'True: licenses that are bound to a device. False: the others.' }),
   }),
 });
 
-builder.prismaObjectField('Application', 'licenses', (t) =>
+builder.objectField(Application, 'licenses', (t) =>
   t.field({
     type: LicenseConnection,
-    description: 'Its licenses, newest first.',
+    description: 'The licenses, newest first.',
     args: {
       ...t.arg.connectionArgs(),
       q: t.arg.string({
-        description: 'Substring of key prefix, note, HWID or address, in any case; or a whole key.',
+        description: 'Case-insensitive substring of key prefix, note, HWID or IP address; or a whole key.',
       }),
-      filter: t.arg({ type: LicenseFilterInput, description: 'Further conditions.' }),
+      filter: t.arg({ type: LicenseFilterInput, description: 'Filters the list.' }),
     },
     complexity: connectionComplexity,
-    ...listField<LicenseShape, typeof licenseFilter>(licensesOfApplications, licenseFilter),
+    resolve: listField<LicenseRow, typeof licenseFilter>(licensesOfApplications, licenseFilter),
   }),
 );

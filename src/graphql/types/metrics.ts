@@ -2,40 +2,40 @@ import { type MetricsOverview, metricsOverview } from '../../services/metrics/ov
 import { builder } from '../builder.ts';
 
 const ApplicationCounts = builder.objectRef<MetricsOverview['applications']>('ApplicationCounts').implement({
-  description: 'How many applications you have.',
+  description: 'The number of your applications.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'All of them.' }),
-    active: t.exposeInt('active', { description: 'Those whose clients are served.' }),
-    disabled: t.exposeInt('disabled', { description: 'Those whose clients are refused.' }),
+    total: t.exposeInt('total', { description: 'All applications.' }),
+    active: t.exposeInt('active', { description: 'Applications whose client requests are served.' }),
+    disabled: t.exposeInt('disabled', { description: 'Applications whose client requests are refused.' }),
   }),
 });
 
 const LicenseCounts = builder.objectRef<MetricsOverview['licenses']>('LicenseCounts').implement({
-  description: 'How many licenses your applications have, by where they stand now.',
+  description: 'The number of licenses of all your applications, by current status.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'All of them.' }),
-    unused: t.exposeInt('unused', { description: 'Those that were never used.' }),
-    active: t.exposeInt('active', { description: 'Those in use.' }),
-    expired: t.exposeInt('expired', { description: 'Those whose term is over.' }),
-    banned: t.exposeInt('banned', { description: 'Those that are refused.' }),
+    total: t.exposeInt('total', { description: 'All licenses.' }),
+    unused: t.exposeInt('unused', { description: 'Licenses that were never used.' }),
+    active: t.exposeInt('active', { description: 'Licenses in use.' }),
+    expired: t.exposeInt('expired', { description: 'Licenses whose term has ended.' }),
+    banned: t.exposeInt('banned', { description: 'Banned licenses.' }),
   }),
 });
 
 const CodeCount = builder.objectRef<{ code: string; count: number }>('CodeCount').implement({
-  description: 'How often a verdict was given.',
+  description: 'The number of times a verdict was given.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'The verdict, such as OK or HWID_MISMATCH.' }),
-    count: t.exposeInt('count', { description: 'How often.' }),
+    count: t.exposeInt('count', { description: 'The number of times.' }),
   }),
 });
 
 const ValidationCounts = builder.objectRef<MetricsOverview['validations24h']>('ValidationCounts').implement({
-  description: 'How often clients asked whether a license is valid.',
+  description: 'The number of license validations.',
   fields: (t) => ({
     total: t.exposeInt('total', { description: 'All verdicts.' }),
     byCode: t.field({
       type: [CodeCount],
-      description: 'By verdict, the most frequent first; those that did not occur are left out.',
+      description: 'By verdict, the most frequent first; verdicts that did not occur are omitted.',
       complexity: { field: 1, multiplier: 15 },
       resolve: ({ byCode }) =>
         Object.entries(byCode)
@@ -46,7 +46,7 @@ const ValidationCounts = builder.objectRef<MetricsOverview['validations24h']>('V
 });
 
 const Metrics = builder.objectRef<MetricsOverview>('Metrics').implement({
-  description: "The figures of a dashboard's first screen.",
+  description: "Figures for a dashboard's first screen.",
   fields: (t) => ({
     applications: t.expose('applications', { type: ApplicationCounts, description: 'Your applications.' }),
     licenses: t.expose('licenses', { type: LicenseCounts, description: 'Their licenses.' }),
@@ -61,7 +61,7 @@ builder.queryField('metrics', (t) =>
   t.field({
     type: Metrics,
     nullable: true,
-    description: 'Figures of all of your applications. Null comes with an UNAUTHENTICATED error.',
+    description: 'Figures for all of your applications. Null comes with an UNAUTHENTICATED error.',
     // It counts every license and a day of the log: as much as many rows.
     complexity: { field: 500, multiplier: 1 },
     resolve: (_parent, _args, { service }) => metricsOverview({ ctx: service }),

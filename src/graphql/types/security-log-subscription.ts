@@ -1,40 +1,41 @@
-import { followSecurityLog, followSecurityLogInput } from '../../services/security-log/follow.ts';
+import { followSecurityLog } from '../../services/security-log/follow.ts';
 import { builder } from '../builder.ts';
 import { breakOffWhenInterrupted } from '../event-stream.ts';
-import { parseInput } from '../input.ts';
+import { withoutNulls } from '../input.ts';
 import { SecurityLogEntry, securityEvent } from './security-log.ts';
 
 builder.subscriptionType({
   description:
-    'What a developer can follow, as a stream of server-sent events: ask with Accept: text/event-stream, by GET or POST.',
+    'Live streams as server-sent events. Request them by GET or POST with Accept: text/event-stream.',
 });
 
 builder.subscriptionField('securityLog', (t) =>
   t.field({
     type: SecurityLogEntry,
-    description: `Follows an application's security log: every entry, oldest first, each once. Without \`after\` it begins with what happens from now on.
+    description: `Streams an application's security log: every entry once, oldest first. Without \`after\`, the stream starts with new entries.
 
-Keep the id of the last entry you got. When the stream ends or breaks, ask again with that id as \`after\`: you get exactly what came after it, as far back as entries are kept.
+Keep the id of the last entry you received. When the stream ends or the connection breaks, subscribe again with that id as \`after\`: you receive exactly the entries after it, as far back as entries are kept.
 
-Ids begin with the time of the service's clock. After the clock is set back by more than a minute, new entries have lower ids than earlier ones, and the stream continues with them; entries whose time passes again may be delivered again. An \`after\` that lies more than a minute in the future was issued while the clock was ahead: the stream then begins where the ids restarted, or else at the start of the instance, and at most a day ago, and may deliver entries that you already have. Identify entries by their ids.
+Ids start with the time of the service's clock. If the clock is set back by more than a minute, new entries have lower ids than earlier ones, and the stream continues with them; entries whose time recurs may be delivered again. If \`after\` lies more than a minute in the future, it was issued while the clock was ahead: the stream then starts where the ids restarted, or else when the instance started, at most a day ago, and may deliver entries that you already have. Deduplicate entries by id.
 
-An entry arrives within a second of what it tells, or two seconds where several instances share the service; longer while a large change is being stored.
+An entry is delivered within a second of its event, or within two seconds if several instances share the service; later while a large change is being stored.
 
-The connection breaks off, without \`complete\`, when the service stops or cannot tell whether you have logged out: ask again, as clients of server-sent events do by themselves. The stream ends with an error and \`complete\` when the credential it was opened with ends, by a logout, a new password, revocation, expiry or the end of the account (UNAUTHENTICATED), and when the application is deleted (APP_NOT_FOUND). An account can have 20 streams open (TOO_MANY_SUBSCRIPTIONS). An open stream ends with the same code when the service has no place left and the account has more streams than another one that asks: wait before you ask again.`,
+The connection closes without \`complete\` when the service stops or cannot verify that you are still logged in. Reconnect, as clients of server-sent events do automatically. The stream ends with an error and \`complete\` when the credential that opened it ends, by logout, a new password, revocation, expiry or deletion of the account (UNAUTHENTICATED), and when the application is deleted (APP_NOT_FOUND). An account can have 20 open streams (TOO_MANY_SUBSCRIPTIONS). An open stream ends with the same code when the service has no capacity left and an account with fewer streams subscribes: wait before you reconnect.`,
     args: {
       applicationId: t.arg.id({ required: true, description: 'One of your applications.' }),
       after: t.arg.id({
-        description: 'The id of the last entry that you have: begin after it. It need not be there any more.',
+        description: 'The id of the last entry you received. The entry itself may have been deleted.',
       }),
-      events: t.arg({ type: [securityEvent], description: 'Entries of these kinds alone.' }),
-      codes: t.arg.stringList({ description: 'Entries with these verdicts alone; at most 50.' }),
-      licenseId: t.arg.id({ description: 'Entries about this license alone.' }),
-      userId: t.arg.id({ description: 'Entries about this end user alone.' }),
+      events: t.arg({ type: [securityEvent], description: 'Only entries of these kinds.' }),
+      codes: t.arg.stringList({ description: 'Only entries with these verdicts; at most 50 verdicts.' }),
+      licenseId: t.arg.id({ description: 'Only entries about this license.' }),
+      userId: t.arg.id({ description: 'Only entries about this end user.' }),
     },
-    subscribe: async (_parent, { applicationId, ...rest }, { service, breakOff }) => {
-      const input = { applicationId, ...parseInput(followSecurityLogInput, rest) };
-      return breakOffWhenInterrupted(await followSecurityLog({ ctx: service, input }), breakOff);
-    },
+    subscribe: async (_parent, input, { service, breakOff }) =>
+      breakOffWhenInterrupted(
+        await followSecurityLog({ ctx: service, input: withoutNulls(input) }),
+        breakOff,
+      ),
     resolve: (entry) => entry,
   }),
 );

@@ -1,11 +1,11 @@
 import type { SecurityEvent } from '../../services/security-log/events.ts';
-import { securityLogSelect } from '../../services/security-log/list.ts';
 import {
   logOfApplications,
   logOfDevelopers,
   logOfLicenses,
   securityLogFilter,
 } from '../../services/security-log/lists.ts';
+import type { SecurityLogView } from '../../services/security-log/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
@@ -14,108 +14,97 @@ import { Account } from './account.ts';
 import { Application, findApplication } from './application.ts';
 import { EndUser, findEndUser } from './end-user.ts';
 import { findLicense, License } from './license.ts';
+import { Node } from './node.ts';
 
 export const securityEvent = builder.enumType('SecurityEvent', {
-  description: 'What happened. Kinds are added now and then; one that is there keeps its name.',
+  description: 'The kind of an event. New kinds may be added; existing ones keep their names.',
   values: {
-    developer_registered: { description: 'An account was made.' },
+    developer_registered: { description: 'An account was created.' },
     developer_logged_in: { description: 'Someone logged in to the dashboard.' },
-    developer_login_failed: { description: 'Someone gave a wrong password for the account.' },
-    application_created: { description: 'An application was made.' },
-    application_settings_changed: { description: 'Settings were changed; the metadata names them.' },
-    application_deleted: { description: 'An application was deleted, and its own entries with it.' },
-    licenses_created: { description: 'Licenses were minted; the metadata counts them.' },
+    developer_login_failed: { description: 'Someone entered a wrong password for the account.' },
+    application_created: { description: 'An application was created.' },
+    application_settings_changed: { description: 'Settings were changed; the metadata lists them.' },
+    application_deleted: { description: 'An application was deleted, with its own log entries.' },
+    licenses_created: { description: 'Licenses were created; the metadata has their number.' },
     licenses_extended: {
-      description: 'Active licenses got more time; the metadata says how much and how many.',
+      description: 'Active licenses were extended; the metadata has the extension and their number.',
     },
     license_banned: {
-      description: 'A license was banned; the metadata has the scope, the device and the address.',
+      description: 'A license was banned; the metadata has the scope, the device and the IP address.',
     },
-    license_tier_changed: { description: 'A license got another tier; the metadata has both.' },
+    license_tier_changed: { description: 'The tier of a license was changed; the metadata has both tiers.' },
     license_deleted: { description: 'A license was deleted.' },
-    hwid_reset: { description: 'A license or an end user was freed of a device; the metadata has it.' },
-    ban_removed: { description: 'The ban of a device or an address was lifted.' },
-    user_created: { description: "A developer made an end user's account." },
-    user_deleted: { description: "A developer removed an end user's account." },
-    session_refused: { description: 'A client asked for a session and was refused; the code says why.' },
-    license_validated: { description: 'A client asked whether a license is valid; the code is the verdict.' },
+    hwid_reset: {
+      description: 'A license or an end user was unbound from a device; the metadata has the device.',
+    },
+    ban_removed: { description: 'The ban of a device or an IP address was lifted.' },
+    user_created: { description: "A developer created an end user's account." },
+    user_deleted: { description: "A developer deleted an end user's account." },
+    session_refused: { description: 'A client session was refused; the code says why.' },
+    license_validated: { description: 'A client validated a license; the code is the verdict.' },
     user_registered: {
-      description: 'A client registered an end user, or tried to; the code is the verdict.',
+      description: 'A client tried to register an end user; the code is the verdict.',
     },
-    user_logged_in: { description: 'An end user logged in, or tried to; the code is the verdict.' },
+    user_logged_in: { description: 'An end user tried to log in; the code is the verdict.' },
     user_upgraded: {
-      description: 'An end user took a better license, or tried to; the code is the verdict.',
+      description: 'An end user tried to upgrade to a better license; the code is the verdict.',
     },
-    api_key_created: { description: 'An API key was made.' },
+    api_key_created: { description: 'An API key was created.' },
     api_key_revoked: { description: 'An API key was revoked.' },
-    account_changed: { description: 'Something of the account was changed; the metadata names it.' },
+    account_changed: { description: 'The account was changed; the metadata says what.' },
     account_exported: { description: 'The account was exported.' },
   } as const satisfies Record<SecurityEvent, object>,
 });
 
-export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
-  description: 'Something that happened. It never holds a license key, a password or a token.',
-  select: securityLogSelect,
+export const SecurityLogEntry = builder.objectRef<SecurityLogView>('SecurityLogEntry').implement({
+  description: 'An event in the security log. It never contains a license key, a password or a token.',
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.id({
-      description: 'UUID, the same as in REST; entries are in the order of their ids.',
-      resolve: ({ id }) => id,
-    }),
+    id: t.exposeID('id', { description: 'UUID, the same as in REST. The log is ordered by it.' }),
     event: t.field({
       type: securityEvent,
       description: 'What happened.',
       resolve: ({ event }) => event as SecurityEvent,
     }),
-    code: t.string({
+    code: t.exposeString('code', {
       nullable: true,
-      description: "The verdict on a client's request; null for what a developer did.",
-      resolve: ({ code }) => code,
+      description: "The verdict on a client's request; null for actions of a developer.",
     }),
-    applicationId: t.id({
+    applicationId: t.exposeID('applicationId', {
       nullable: true,
-      description: 'The application it is about; null when it is about the account.',
-      resolve: ({ applicationId }) => applicationId,
+      description: 'The application that the entry is about; null if it is about the account.',
     }),
-    licenseId: t.id({
+    licenseId: t.exposeID('licenseId', {
       nullable: true,
-      description: 'The license it is about, also when that is gone; null when it is about none.',
-      resolve: ({ licenseId }) => licenseId,
+      description: 'The license that the entry is about, even if it was deleted; null if it is about none.',
     }),
-    userId: t.id({
+    userId: t.exposeID('userId', {
       nullable: true,
-      description: 'The end user it is about, also when the account is gone; null when it is about none.',
-      resolve: ({ userId }) => userId,
+      description: 'The end user that the entry is about, even if deleted; null if it is about none.',
     }),
-    ip: t.string({
+    ip: t.exposeString('ip', {
       nullable: true,
-      description: 'The address it came from; null when it is not known.',
-      resolve: ({ ip }) => ip,
+      description: 'The IP address that the request came from; null if unknown.',
     }),
-    country: t.string({
+    country: t.exposeString('country', {
       nullable: true,
-      description: 'ISO 3166-1 alpha-2; null when it is not known.',
-      resolve: ({ country }) => country,
+      description: 'The country of the IP address (ISO 3166-1 alpha-2); null if unknown.',
     }),
-    hwid: t.string({
+    hwid: t.exposeString('hwid', {
       nullable: true,
-      description: 'The device it is about; null when it is about none.',
-      resolve: ({ hwid }) => hwid,
+      description: 'The device that the entry is about; null if it is about none.',
     }),
     metadata: t.field({
       type: 'JSONObject',
-      description: 'What else there is to say, by the kind of event.',
+      description: 'More about the event, depending on its kind.',
       resolve: ({ metadata }) => (typeof metadata === 'object' && metadata !== null ? metadata : {}),
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it happened.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
     application: t.field({
       ...reads('applicationId'),
       type: Application,
       nullable: true,
-      description: 'The application it is about; null when it is about the account.',
+      description: 'The application that the entry is about; null if it is about the account.',
       resolve: ({ applicationId }, _args, context, info) =>
         applicationId === null ? null : findApplication(applicationId, context, info),
     }),
@@ -123,72 +112,72 @@ export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
       ...reads('licenseId'),
       type: License,
       nullable: true,
-      description: 'The license it is about; null when it is about none, or that is gone.',
+      description:
+        'The license that the entry is about; null if it is about none or the license was deleted.',
       resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
     }),
     user: t.field({
       ...reads('userId'),
       type: EndUser,
       nullable: true,
-      description: 'The end user it is about; null when it is about none, or the account is gone.',
+      description:
+        'The end user that the entry is about; null if it is about none or the end user was deleted.',
       resolve: ({ userId }, _args, context, info) => findEndUser(userId, context, info),
     }),
   }),
 });
 
-type EntryShape = typeof SecurityLogEntry.$inferType;
-
 export const SecurityLogConnection = connectionType(
   'SecurityLogConnection',
   SecurityLogEntry,
-  'entries of the security log',
+  'security log entries',
 );
 
 const SecurityLogFilterInput = builder.inputType('SecurityLogFilter', {
-  description: 'Which entries; each condition that is given has to hold.',
+  description: 'Filters log entries. All given conditions must hold.',
   fields: (t) => ({
-    events: t.field({ type: [securityEvent], description: 'Those of one of these kinds.' }),
-    codes: t.stringList({ description: 'Those with one of these verdicts; at most 50.' }),
-    licenseId: t.id({ description: 'Those about this license.' }),
-    userId: t.id({ description: 'Those about this end user.' }),
-    createdFrom: t.field({ type: 'DateTime', description: 'Those of this instant or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Those from before this instant.' }),
+    events: t.field({ type: [securityEvent], description: 'Entries of these kinds.' }),
+    codes: t.stringList({ description: 'Entries with one of these verdicts; at most 50 verdicts.' }),
+    licenseId: t.id({ description: 'Entries about this license.' }),
+    userId: t.id({ description: 'Entries about this end user.' }),
+    createdFrom: t.field({ type: 'DateTime', description: 'Entries made at this instant or later.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Entries made before this instant.' }),
   }),
 });
 
 const entryConditions = builder.args((t) => ({
-  q: t.string({ description: 'Substring of event, code, address, country or HWID, in any case.' }),
-  filter: t.field({ type: SecurityLogFilterInput, description: 'Further conditions.' }),
+  q: t.string({ description: 'Case-insensitive substring of event, code, IP address, country or HWID.' }),
+  filter: t.field({ type: SecurityLogFilterInput, description: 'Filters the list.' }),
 }));
 
-builder.prismaObjectField('Application', 'securityLog', (t) =>
+builder.objectField(Application, 'securityLog', (t) =>
   t.field({
     type: SecurityLogConnection,
     description:
-      'What happened to it, newest first. Verdicts of the last quarter second may not be there yet; entries are purged after about 90 days.',
+      'The log of the application, newest first. Verdicts of the last quarter of a second may be missing; entries are deleted after about 90 days.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    ...listField<EntryShape, typeof securityLogFilter>(logOfApplications, securityLogFilter),
+    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfApplications, securityLogFilter),
   }),
 );
 
-builder.prismaObjectField('License', 'securityLog', (t) =>
+builder.objectField(License, 'securityLog', (t) =>
   t.field({
     type: SecurityLogConnection,
-    description: 'What happened to it, newest first.',
+    description: 'The log entries about the license, newest first.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    ...listField<EntryShape, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
+    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
   }),
 );
 
-builder.prismaObjectField(Account, 'securityLog', (t) =>
+builder.objectField(Account, 'securityLog', (t) =>
   t.field({
     type: SecurityLogConnection,
     description:
-      'What happened to the account and to all of its applications, newest first; what was about a deleted application is gone.',
+      'The log of the account and all of its applications, newest first. Entries about deleted applications are gone.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
     complexity: connectionComplexity,
-    ...listField<EntryShape, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
+    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
   }),
 );

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { apiKeyWarning, createApiKey, createApiKeyInput } from '../../services/api-key/create.ts';
-import { type ApiKeyView, listApiKeys } from '../../services/api-key/list.ts';
+import { listApiKeys } from '../../services/api-key/list.ts';
 import { keptRevokedKeys, revokeApiKey } from '../../services/api-key/revoke.ts';
+import type { ApiKeyView } from '../../services/api-key/view.ts';
 import { serviceContext } from '../adapter.ts';
 import { listNote, listQuery } from '../page-query.ts';
 import {

@@ -3,6 +3,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { deleteOwner } from '../delete-owned.ts';
 import { anyPassword, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { holdAccount } from './hold-account.ts';
 import { requirePassword } from './require-password.ts';
@@ -21,12 +22,13 @@ const cascadeTimeLimit = { timeout: 120_000 };
  */
 export async function deleteAccount({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof deleteAccountInput>;
+  input: { password: string; confirm: string };
 }): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(deleteAccountInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   await changeInTransaction(
     ctx,

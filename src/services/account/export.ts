@@ -1,9 +1,9 @@
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import { apiKeySelect, apiKeyView } from '../api-key/list.ts';
+import { apiKeySelect, apiKeyView } from '../api-key/view.ts';
 import { applicationSelect, applicationView } from '../application/view.ts';
 import { me } from '../auth/me.ts';
-import { banSelect } from '../ban/list.ts';
+import { banSelect } from '../ban/view.ts';
 import type { ServiceContext } from '../context.ts';
 import { endUserSelect, endUserView } from '../end-user/view.ts';
 import { fewRows, oneByOne, pagesOf } from '../export-pages.ts';

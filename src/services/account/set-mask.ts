@@ -3,6 +3,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { strictObject } from '../fields.ts';
 import { licenseMask } from '../license/mask.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
 
 export const setMaskInput = strictObject({ mask: licenseMask.nullable() });
@@ -14,12 +15,13 @@ export const setMaskInput = strictObject({ mask: licenseMask.nullable() });
  */
 export async function setMask({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof setMaskInput>;
+  input: z.input<typeof setMaskInput>;
 }): Promise<string | null> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(setMaskInput, given);
   const account = await changeAccount(ctx, developerId, {
     data: { licenseMask: input.mask },
     fields: ['licenseMask'],

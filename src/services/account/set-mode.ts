@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
@@ -14,12 +15,13 @@ export const setModeInput = strictObject({ mode: z.enum(['default', 'private']),
  */
 export async function setMode({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof setModeInput>;
+  input: z.input<typeof setModeInput>;
 }): Promise<'default' | 'private'> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(setModeInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const account = await changeAccount(ctx, developerId, {
     data: { keyCreationMode: input.mode },

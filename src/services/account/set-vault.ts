@@ -3,6 +3,7 @@ import { base64Of } from '../../protocol/messages.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
@@ -23,12 +24,13 @@ export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vault
  */
 export async function setVault({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof setVaultInput>;
+  input: z.input<typeof setVaultInput>;
 }): Promise<Vault> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(setVaultInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const { vaultSaltB64, vaultCheckB64 } = input;
   await changeAccount(ctx, developerId, {

@@ -1,15 +1,20 @@
-import type { ListTable } from '../list-source.ts';
+import type { Prisma } from '../../db/client.ts';
+import { columnsOf, type ListTable } from '../list-source.ts';
 
-/** What a developer can be shown of the account: the password's hash is not among them. */
+/** What a developer can be shown of the account: selected, so that the password's hash is never read. */
+const accountSelect = {
+  id: true,
+  keyCreationMode: true,
+  licenseMask: true,
+  vaultSaltB64: true,
+  vaultCheckB64: true,
+} as const satisfies Prisma.DeveloperSelect;
+
+export type AccountRow = Prisma.DeveloperGetPayload<{ select: typeof accountSelect }>;
+
 export const accountTable = {
   name: 'developers',
-  columns: {
-    id: 'developers.id',
-    keyCreationMode: 'developers.key_creation_mode::text',
-    licenseMask: 'developers.license_mask',
-    vaultSaltB64: 'developers.vault_salt_b64',
-    vaultCheckB64: 'developers.vault_check_b64',
-  },
+  columns: columnsOf('developers', accountSelect),
   fromJson: {},
   developerId: 'developers.id',
-} as const satisfies ListTable;
+} satisfies ListTable;

@@ -6,6 +6,7 @@ import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
 import { anyPassword, developerPassword, displayName, email, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
 import { withPassword } from './new-password.ts';
 import { requirePassword } from './require-password.ts';
@@ -36,12 +37,13 @@ export interface UpdatedProfile {
  */
 export async function updateProfile({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: Profile;
+  input: z.input<typeof updateProfileInput>;
 }): Promise<UpdatedProfile> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(updateProfileInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const changed = (['name', 'email', 'newPassword'] as const).filter((field) => input[field] !== undefined);
   const account = await changeAccount(ctx, developerId, {

@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -29,12 +30,13 @@ export interface CreatedApiKey {
  */
 export async function createApiKey({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof createApiKeyInput>;
+  input: z.input<typeof createApiKeyInput>;
 }): Promise<CreatedApiKey> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(createApiKeyInput, given);
   const { token, keyPrefix, keyHash } = createApiKeyToken();
   const row = { id: newId(), name: input.name, keyPrefix, createdAt: new Date(ctx.env.clock.now()) };
   await developerTransaction(ctx, developerId, async (transaction) => {

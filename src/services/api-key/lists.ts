@@ -1,21 +1,15 @@
 import { z } from 'zod';
 import { instant } from '../../db/from-json.ts';
-import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
+import { apiKeySelect } from './view.ts';
 
 /** What its owner can be shown of an API key: its hash is not among them. */
 export const apiKeyTable = {
   name: 'api_keys',
-  columns: {
-    id: 'api_keys.id',
-    name: 'api_keys.name',
-    keyPrefix: 'api_keys.key_prefix',
-    createdAt: 'api_keys.created_at',
-    lastUsedAt: 'api_keys.last_used_at',
-    revokedAt: 'api_keys.revoked_at',
-  },
+  columns: columnsOf('api_keys', apiKeySelect),
   fromJson: { createdAt: instant, lastUsedAt: instant, revokedAt: instant },
   developerId: 'api_keys.developer_id',
-} as const satisfies ListTable;
+} satisfies ListTable;
 
 /** Which API keys of a list. */
 export const apiKeyFilter = z.object({ revoked: z.boolean().optional() });

@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { requireRoom, takeTurn } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -23,12 +24,13 @@ export const createApplicationInput = strictObject({
  */
 export async function createApplication({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof createApplicationInput>;
+  input: z.input<typeof createApplicationInput>;
 }): Promise<ApplicationView> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(createApplicationInput, given);
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {

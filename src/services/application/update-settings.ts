@@ -5,6 +5,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { strictObject, text } from '../fields.ts';
 import { toApplicationId } from '../own-application.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
@@ -28,6 +29,11 @@ export type ApplicationSettings = z.output<typeof updateApplicationSettingsInput
 export const settingsNotEmpty = (settings: ApplicationSettings): boolean =>
   Object.values(settings).some((value) => value !== undefined);
 
+const settingsInput = updateApplicationSettingsInput.refine(
+  settingsNotEmpty,
+  'must have at least one of the settings',
+);
+
 /**
  * Changes the settings that were sent. Message texts merge over the stored ones, in the database, so that two
  * dashboards editing different texts at once lose neither.
@@ -38,11 +44,11 @@ export async function updateApplicationSettings({
   input,
 }: {
   ctx: ServiceContext;
-  input: { id: string; settings: ApplicationSettings };
+  input: { id: string; settings: z.input<typeof updateApplicationSettingsInput> };
 }): Promise<ApplicationView> {
   const developerId = requireDeveloper(ctx.actor);
+  const { responseMessages, ...columns } = parseInput(settingsInput, input.settings);
   const id = toApplicationId(input.id);
-  const { responseMessages, ...columns } = input.settings;
   const where = { id, developerId };
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     invalidations.application(id);

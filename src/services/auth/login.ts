@@ -6,6 +6,7 @@ import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { anyPassword, strictObject, text } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
@@ -25,11 +26,12 @@ export const loginInput = strictObject({
  */
 export async function login({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof loginInput>;
+  input: z.input<typeof loginInput>;
 }): Promise<LoggedIn> {
+  const input = parseInput(loginInput, given);
   await verifyBotChallenge(ctx, input.turnstileToken);
   const { database, keyring, clock } = ctx.env;
   const found = await database.prisma.developer.findUnique({

@@ -4,6 +4,7 @@ import type { DeveloperId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { text } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
 import { createDeveloper } from './create-developer.ts';
 import type { DeveloperView } from './developer-view.ts';
@@ -26,11 +27,12 @@ export interface LoggedIn {
  */
 export async function register({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof registerInput>;
+  input: z.input<typeof registerInput>;
 }): Promise<LoggedIn> {
+  const input = parseInput(registerInput, given);
   if (!ctx.env.settings.registrationOpen) {
     throw new ServiceError(
       'REGISTRATION_CLOSED',

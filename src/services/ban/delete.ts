@@ -6,7 +6,7 @@ import { applicationNotFound, ServiceError } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
-import { banSelect } from './list.ts';
+import { banSelect } from './view.ts';
 
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
 

@@ -1,20 +1,9 @@
-import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { bansOfApplications } from './lists.ts';
-
-/** What its owner is shown of a ban (interface, "Ban"). */
-export const banSelect = {
-  id: true,
-  banType: true,
-  value: true,
-  sourceLicenseId: true,
-  createdAt: true,
-} as const satisfies Prisma.BanSelect;
-
-export type BanView = Prisma.BanGetPayload<{ select: typeof banSelect }>;
+import type { BanView } from './view.ts';
 
 /**
  * The bans of an application, newest first: all of them, as far as that is one answer.

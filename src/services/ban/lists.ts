@@ -1,24 +1,18 @@
 import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { instant } from '../../db/from-json.ts';
-import { all, type ListTable, listSource } from '../list-source.ts';
+import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText } from '../search.ts';
+import { banSelect } from './view.ts';
 
 export const banTable = {
   name: 'bans',
-  columns: {
-    id: 'bans.id',
-    applicationId: 'bans.application_id',
-    banType: 'bans.ban_type::text',
-    value: 'bans.value',
-    sourceLicenseId: 'bans.source_license_id',
-    createdAt: 'bans.created_at',
-  },
+  columns: columnsOf('bans', { ...banSelect, applicationId: true }),
   fromJson: { createdAt: instant },
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = bans.application_id)',
-} as const satisfies ListTable;
+} satisfies ListTable;
 
 /** Which bans of a list; each condition that is given has to hold. */
 export const banFilter = z.object({

@@ -14,6 +14,7 @@ import { email, strictObject } from '../fields.ts';
 import { decide } from '../license/decide.ts';
 import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
 import { requireOwnApplication } from '../own-application.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { endUserPassword, licenseKey, username } from './fields.ts';
@@ -26,8 +27,6 @@ export const createEndUserInput = strictObject({
   licenseKey: licenseKey.optional(),
 });
 
-type CreateEndUserInput = z.output<typeof createEndUserInput>;
-
 /**
  * Makes an end user's account, without a client session. A key that was never used becomes active; no HWID is bound.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED,
@@ -38,12 +37,12 @@ export async function createEndUser({
   input,
 }: {
   ctx: ServiceContext;
-  input: { applicationId: string; user: CreateEndUserInput };
+  input: { applicationId: string; user: z.input<typeof createEndUserInput> };
 }): Promise<EndUserView> {
   const developerId = requireDeveloper(ctx.actor);
+  const user = parseInput(createEndUserInput, input.user);
   const application = await ctx.env.caches.application(await requireOwnApplication(ctx, input.applicationId));
   if (application === null) throw applicationNotFound();
-  const { user } = input;
   if (user.licenseKey === undefined && application.requireLicenseToRegister) {
     throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
   }

@@ -1,4 +1,4 @@
-import { banSelect } from '../ban/list.ts';
+import { banSelect } from '../ban/view.ts';
 import type { ServiceContext } from '../context.ts';
 import { fewRows, type Pages, pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';

@@ -3,31 +3,25 @@ import { Prisma } from '../../db/client.ts';
 import { type FromJsonOf, instant } from '../../db/from-json.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import { subscriptionTier } from '../fields.ts';
-import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText, holdsTextByIndex } from '../search.ts';
-import type { EndUserRow } from './view.ts';
+import { type EndUserRow, endUserSelect } from './view.ts';
+
+const { license: _, ...ownColumns } = endUserSelect;
 
 /** What the developer can be shown of an end user: the password's hash is not among them. */
 export const endUserTable = {
   name: 'end_users',
   columns: {
-    id: 'end_users.id',
-    applicationId: 'end_users.application_id',
-    username: 'end_users.username',
-    email: 'end_users.email',
-    licenseId: 'end_users.license_id',
-    lastIp: 'end_users.last_ip',
-    lastHwid: 'end_users.last_hwid',
-    createdAt: 'end_users.created_at',
-    updatedAt: 'end_users.updated_at',
+    ...columnsOf('end_users', ownColumns),
     license: `(SELECT json_build_object('subscriptionTier', licenses.subscription_tier)
       FROM licenses WHERE licenses.id = end_users.license_id)`,
-  } satisfies Record<keyof EndUserRow, string>,
+  },
   fromJson: { createdAt: instant, updatedAt: instant } satisfies FromJsonOf<EndUserRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = end_users.application_id)',
-} as const satisfies ListTable;
+} satisfies ListTable;
 
 /** Which end users of a list; each condition that is given has to hold. */
 export const endUserFilter = z.object({

@@ -6,6 +6,7 @@ import type { BanType } from '../ban/is-banned.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { ipAddress, strictObject } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -30,10 +31,11 @@ export async function banLicense({
   input,
 }: {
   ctx: ServiceContext;
-  input: { id: string; ban: BanLicenseInput };
+  input: { id: string; ban: z.input<typeof banLicenseInput> };
 }): Promise<LicenseView> {
   const developerId = requireDeveloper(ctx.actor);
-  const { scope } = input.ban;
+  const ban = parseInput(banLicenseInput, input.ban);
+  const { scope } = ban;
   // What validations have said of the license's address until now is what "last IP" means.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
@@ -44,7 +46,7 @@ export async function banLicense({
       input.id,
       scope === 'license' ? 'shared' : 'counting',
     );
-    const bans = bansOf(input.ban, license);
+    const bans = bansOf(ban, license);
     if (bans.length > 0) invalidations.bans(license.applicationId);
     if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
       await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });

@@ -7,6 +7,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { holdApplication } from '../transaction.ts';
 import { addLicenses } from './add-licenses.ts';
@@ -52,12 +53,13 @@ export type BlindLicense = Pick<NewLicense, 'id' | 'keyPrefix' | 'durationSecond
  */
 export async function createBlindLicenses({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof createBlindInput>;
+  input: z.input<typeof createBlindInput>;
 }): Promise<BlindLicense[]> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(createBlindInput, given);
   await requireOwnApplication(ctx, input.applicationId);
   const ids = newIds(input.keys.length);
   const licenses = input.keys.map((key, index) => ({

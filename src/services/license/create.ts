@@ -3,6 +3,7 @@ import { newIds } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
@@ -18,8 +19,6 @@ export const createLicensesInput = strictObject({
   mask: licenseMask.optional(),
   subscriptionTier: subscriptionTier.default(0),
 });
-
-type CreateLicensesInput = z.output<typeof createLicensesInput>;
 
 /** A key that was just minted: the one time that it is seen. */
 export interface MintedLicense extends Omit<NewLicense, 'keyHash' | 'note' | 'noteCiphertextB64'> {
@@ -39,12 +38,13 @@ const shownOnce = 'These keys are shown only now and cannot be recovered. Store 
  */
 export async function createLicenses({
   ctx,
-  input,
+  input: given,
 }: {
   ctx: ServiceContext;
-  input: CreateLicensesInput;
+  input: z.input<typeof createLicensesInput>;
 }): Promise<MintedLicenses> {
   const developerId = requireDeveloper(ctx.actor);
+  const input = parseInput(createLicensesInput, given);
   const ids = newIds(input.amount);
   const minted = await addLicenses(ctx, developerId, {
     applicationId: input.applicationId,

@@ -4,6 +4,7 @@ import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { strictObject } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
+import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';
@@ -21,13 +22,14 @@ export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(lo
  */
 export async function extendLicenses({
   ctx,
-  input,
+  input: { applicationId: named, ...given },
 }: {
   ctx: ServiceContext;
-  input: { applicationId: string } & z.output<typeof extendLicensesInput>;
+  input: { applicationId: string } & z.input<typeof extendLicensesInput>;
 }): Promise<number> {
   const developerId = requireDeveloper(ctx.actor);
-  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  const { seconds } = parseInput(extendLicensesInput, given);
+  const applicationId = await requireOwnApplication(ctx, named);
   const now = new Date(ctx.env.clock.now());
   return developerTransaction(
     ctx,
@@ -43,9 +45,9 @@ export async function extendLicenses({
           ORDER BY id FOR NO KEY UPDATE
         ), late AS MATERIALIZED (
           SELECT max(expires_at) AS latest FROM held
-          WHERE expires_at > ${latestExpiry}::timestamptz - ${input.seconds} * interval '1 second'
+          WHERE expires_at > ${latestExpiry}::timestamptz - ${seconds} * interval '1 second'
         ), extended AS (
-          UPDATE licenses SET expires_at = held.expires_at + ${input.seconds} * interval '1 second', updated_at = ${now}
+          UPDATE licenses SET expires_at = held.expires_at + ${seconds} * interval '1 second', updated_at = ${now}
           FROM held WHERE licenses.id = held.id AND (SELECT latest FROM late) IS NULL
           RETURNING 1
         )
@@ -57,7 +59,7 @@ export async function extendLicenses({
         developerId,
         applicationId,
         event: 'licenses_extended',
-        metadata: { seconds: input.seconds, extended: count },
+        metadata: { seconds: seconds, extended: count },
       });
       return count;
     },

@@ -6,30 +6,15 @@ import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import type { ServiceContext } from '../context.ts';
 import { subscriptionTier } from '../fields.ts';
-import { all, isSet, type ListTable, listSource } from '../list-source.ts';
+import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText, holdsTextByIndex } from '../search.ts';
-import type { LicenseRow, ShownLicenseStatus } from './view.ts';
+import { type LicenseRow, licenseSelect, type ShownLicenseStatus } from './view.ts';
 
 /** What its owner can be shown of a license: the hash of its key is not among them. */
 export const licenseTable = {
   name: 'licenses',
-  columns: {
-    id: 'licenses.id',
-    applicationId: 'licenses.application_id',
-    keyPrefix: 'licenses.key_prefix',
-    status: 'licenses.status::text',
-    subscriptionTier: 'licenses.subscription_tier',
-    durationSeconds: 'licenses.duration_seconds',
-    activatedAt: 'licenses.activated_at',
-    expiresAt: 'licenses.expires_at',
-    hwid: 'licenses.hwid',
-    lastIp: 'licenses.last_ip',
-    note: 'licenses.note',
-    noteCiphertextB64: 'licenses.note_ciphertext_b64',
-    createdAt: 'licenses.created_at',
-    updatedAt: 'licenses.updated_at',
-  } satisfies Record<keyof LicenseRow, string>,
+  columns: columnsOf('licenses', licenseSelect),
   fromJson: {
     activatedAt: instant,
     expiresAt: instant,
@@ -38,7 +23,7 @@ export const licenseTable = {
   } satisfies FromJsonOf<LicenseRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = licenses.application_id)',
-} as const satisfies ListTable;
+} satisfies ListTable;
 
 export const shownLicenseStatuses = [
   'unused',

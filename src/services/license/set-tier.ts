@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { strictObject, subscriptionTier } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { changeLicense } from './change.ts';
 import type { LicenseView } from './view.ts';
 
@@ -13,15 +14,16 @@ export const setTierInput = strictObject({ subscriptionTier });
  */
 export async function setTier({
   ctx,
-  input,
+  input: { id, ...given },
 }: {
   ctx: ServiceContext;
-  input: { id: string } & z.output<typeof setTierInput>;
+  input: { id: string } & z.input<typeof setTierInput>;
 }): Promise<LicenseView> {
   const developerId = requireDeveloper(ctx.actor);
-  return changeLicense(ctx, developerId, input.id, (license) => ({
-    data: { subscriptionTier: input.subscriptionTier },
+  const { subscriptionTier } = parseInput(setTierInput, given);
+  return changeLicense(ctx, developerId, id, (license) => ({
+    data: { subscriptionTier },
     event: 'license_tier_changed',
-    metadata: { from: license.subscriptionTier, to: input.subscriptionTier },
+    metadata: { from: license.subscriptionTier, to: subscriptionTier },
   }));
 }

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../context.ts';
 import { type Pages, pagesOf } from '../export-pages.ts';
-import { type SecurityLogView, securityLogSelect } from './list.ts';
+import { type SecurityLogView, securityLogSelect } from './view.ts';
 
 /** The newest entries of the security log that an export has. */
 const mostEntries = 10_000;

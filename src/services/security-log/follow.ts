@@ -5,12 +5,13 @@ import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloperActor } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
+import { parseInput } from '../parse-input.ts';
 import { isUnavailable } from '../unavailable.ts';
 import type { Follower } from './followers.ts';
-import type { SecurityLogView } from './list.ts';
 import { securityLogFilter } from './lists.ts';
 import { requireMayFollow } from './may-follow.ts';
 import { type Position, type Range, readAfter } from './read-after.ts';
+import type { SecurityLogView } from './view.ts';
 import { settleMilliseconds } from './watermark.ts';
 
 /** Which entries to follow. */
@@ -56,13 +57,13 @@ function resumeAfter(after: string): Position {
  */
 export async function followSecurityLog({
   ctx,
-  input,
+  input: { applicationId, ...given },
 }: {
   ctx: ServiceContext;
-  input: z.output<typeof followSecurityLogInput> & { applicationId: string };
+  input: { applicationId: string } & z.input<typeof followSecurityLogInput>;
 }): Promise<AsyncIterableIterator<SecurityLogView>> {
   const actor = requireDeveloperActor(ctx.actor);
-  const { applicationId, after, ...filter } = input;
+  const { after, ...filter } = parseInput(followSecurityLogInput, given);
   const { followers } = ctx.env.securityLogFeed;
   // Before a place is taken, which may be another account's; and again behind it, as the credential may end in between.
   await requireMayFollow(ctx, actor, applicationId);

@@ -1,27 +1,10 @@
 import type { z } from 'zod';
-import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import type { Page, pageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { logOfApplications } from './lists.ts';
-
-/** What its owner is shown of an entry. */
-export const securityLogSelect = {
-  id: true,
-  applicationId: true,
-  event: true,
-  code: true,
-  licenseId: true,
-  userId: true,
-  ip: true,
-  country: true,
-  hwid: true,
-  metadata: true,
-  createdAt: true,
-} as const satisfies Prisma.SecurityLogEntrySelect;
-
-export type SecurityLogView = Prisma.SecurityLogEntryGetPayload<{ select: typeof securityLogSelect }>;
+import type { SecurityLogView } from './view.ts';
 
 /**
  * A page of an application's security log, newest first. Validations of the last quarter second may not be in it yet.

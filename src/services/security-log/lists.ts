@@ -4,30 +4,19 @@ import { instant } from '../../db/from-json.ts';
 import { lowestId } from '../../db/log-partition.ts';
 import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
-import { all, type ListTable, listSource } from '../list-source.ts';
+import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { holdsText } from '../search.ts';
 import { securityEvents } from './events.ts';
 import { rangesWithText } from './ranges.ts';
+import { securityLogSelect } from './view.ts';
 
 export const securityLogTable = {
   name: 'security_log',
-  columns: {
-    id: 'security_log.id',
-    applicationId: 'security_log.application_id',
-    event: 'security_log.event',
-    code: 'security_log.code',
-    licenseId: 'security_log.license_id',
-    userId: 'security_log.user_id',
-    ip: 'security_log.ip',
-    country: 'security_log.country',
-    hwid: 'security_log.hwid',
-    metadata: 'security_log.metadata',
-    createdAt: 'security_log.created_at',
-  },
+  columns: columnsOf('security_log', securityLogSelect),
   fromJson: { createdAt: instant },
   developerId: 'security_log.developer_id',
-} as const satisfies ListTable;
+} satisfies ListTable;
 
 /** Which entries of a log; each condition that is given has to hold. */
 export const securityLogFilter = z.object({

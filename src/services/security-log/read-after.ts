@@ -4,8 +4,8 @@ import { timeOfId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { selected } from '../list-source.ts';
 import { run } from '../statements.ts';
-import type { SecurityLogView } from './list.ts';
 import { type SecurityLogFilter, securityLogMatches, securityLogTable } from './lists.ts';
+import type { SecurityLogView } from './view.ts';
 
 /** Where a follower stands: the next entry to read is the lowest from this id on, or above it. */
 export interface Position {

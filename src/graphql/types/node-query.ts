@@ -1,0 +1,67 @@
+import { brandWithType } from '@pothos/core';
+import { requireDeveloper } from '../../services/actor.ts';
+import { apiKeyTable } from '../../services/api-key/lists.ts';
+import { applicationTable } from '../../services/application/lists.ts';
+import { me } from '../../services/auth/me.ts';
+import { banTable } from '../../services/ban/lists.ts';
+import { endUserTable } from '../../services/end-user/lists.ts';
+import { findOwnTable } from '../../services/find-own-table.ts';
+import { licenseTable } from '../../services/license/lists.ts';
+import type { ListTable } from '../../services/list-source.ts';
+import { securityLogTable } from '../../services/security-log/lists.ts';
+import { builder } from '../builder.ts';
+import { toOne } from '../to-one.ts';
+import { ApiKey } from './api-key.ts';
+import { Application } from './application.ts';
+import { Ban } from './ban.ts';
+import { Developer } from './developer.ts';
+import { EndUser } from './end-user.ts';
+import { License } from './license.ts';
+import { Node } from './node.ts';
+import { SecurityLogEntry } from './security-log.ts';
+
+/** The types that implement Node, but for the developer, who can only be the one who asks. */
+const types = { Application, License, EndUser, Ban, ApiKey, SecurityLogEntry };
+
+const tables = {
+  Application: applicationTable,
+  License: licenseTable,
+  EndUser: endUserTable,
+  Ban: banTable,
+  ApiKey: apiKeyTable,
+  SecurityLogEntry: securityLogTable,
+} satisfies Record<keyof typeof types, ListTable>;
+
+const finders = {
+  Application: toOne(tables.Application),
+  License: toOne(tables.License),
+  EndUser: toOne(tables.EndUser),
+  Ban: toOne(tables.Ban),
+  ApiKey: toOne(tables.ApiKey),
+  SecurityLogEntry: toOne(tables.SecurityLogEntry),
+} satisfies Record<keyof typeof types, unknown>;
+
+builder.queryField('node', (t) =>
+  t.field({
+    type: Node,
+    nullable: true,
+    description:
+      'Fetches an object by its id. Null if you have no object with this id; null also comes with an UNAUTHENTICATED error.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the object.' }) },
+    // It looks into every table.
+    complexity: { field: 10, multiplier: 1 },
+    resolve: async (_parent, { id }, context, info) => {
+      const { service } = context;
+      if (id === requireDeveloper(service.actor)) {
+        const developer = await me({ ctx: service });
+        brandWithType(developer, Developer);
+        return developer;
+      }
+      const type = await findOwnTable(service, tables, id);
+      if (type === null) return null;
+      const row = await finders[type](id, context, info);
+      brandWithType(row, types[type]);
+      return row;
+    },
+  }),
+);
