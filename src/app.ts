@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { RouterRoute } from 'hono/types';
 import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
-import { createGraphqlHandler } from './graphql/handler.ts';
+import type { GraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
@@ -68,13 +68,16 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   app.route('/api/v1', createRestApp(config.publicUrl, forAllowedPages));
   app.route('/docs', docsPage());
 
-  const graphql = createGraphqlHandler(services);
+  /** Loaded when it is first asked for: it takes a fifth of a start and 30 MB, and many services are never asked. */
+  let graphql: Promise<GraphqlHandler> | undefined;
   app.get('/graphql', graphiqlPage());
   app.route('/graphql', graphiqlAssets());
   app.use('/graphql', forAllowedPages, requireJson, identified, limitBodyByActor(maxBodyBytes));
   app.on(['GET', 'POST', 'OPTIONS'], '/graphql', async (c) => {
     const cookies: string[] = [];
-    const { body, status, headers } = await graphql(c.req.raw, {
+    graphql ??= import('./graphql/handler.ts').then((graphql) => graphql.createGraphqlHandler(services));
+    const answer = await graphql;
+    const { body, status, headers } = await answer(c.req.raw, {
       service: serviceContext(c),
       requestId: c.get('requestId'),
       notes: c.get('notes'),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { type App, createApp } from './app.ts';
+import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { createDeps } from './deps.ts';
 import { createDrain } from './lib/drain.ts';
@@ -92,7 +92,11 @@ export async function startHandedServer(config: Config, options: ServerOptions =
 
 async function open(config: Config, options: ServerOptions) {
   const log = options.log ?? createLogger(config.logLevel);
-  const deps = await createDeps(config, { log, onFatal: options.onFatal });
+  // Its modules are loaded while the database opens.
+  const [deps, { createApp }] = await Promise.all([
+    createDeps(config, { log, onFatal: options.onFatal }),
+    import('./app.ts'),
+  ]);
   const server = createHttpServer(createApp(deps), config, options.limits);
   const wholeMilliseconds = config.shutdownSeconds * 1000;
   const drain = createDrain(server, { patienceMilliseconds: patienceWithin(wholeMilliseconds) });

@@ -15,9 +15,9 @@ import { requestParser } from './request-parser.ts';
 import { schema } from './schema.ts';
 
 /** Answers GraphQL over HTTP. */
-export function createGraphqlHandler(
-  services: ServiceEnvironment,
-): (request: Request, context: GraphqlContext) => Promise<Answer> {
+export type GraphqlHandler = (request: Request, context: GraphqlContext) => Promise<Answer>;
+
+export function createGraphqlHandler(services: ServiceEnvironment): GraphqlHandler {
   const yoga = createYoga<GraphqlContext>({
     schema: applyRateLimits(schema, services),
     graphqlEndpoint: '/graphql',

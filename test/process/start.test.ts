@@ -81,3 +81,16 @@ test.skipIf(!existsSync(script))(
     expect(elsewhere.output()).not.toContain('in a browser');
   },
 );
+
+test('GraphQL, which is loaded on first use, answers every request of the first moment', async () => {
+  const service = await startServiceProcess({ DATA_DIR: 'memory:' });
+  const ask = () =>
+    fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    }).then((answer) => answer.json());
+  const answers = await Promise.all(Array.from({ length: 8 }, ask));
+  await service.stop();
+  expect(answers).toEqual(Array.from({ length: 8 }, () => ({ data: { __typename: 'Query' } })));
+});
