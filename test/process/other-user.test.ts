@@ -12,7 +12,7 @@ import { root, startServiceProcess } from '../setup/process.ts';
 const userId = 65_534;
 const isSuperuser = process.getuid?.() === 0;
 if (!isSuperuser)
-  process.stderr.write('Left out: starts by another user (only the superuser may try them).\n');
+  process.stderr.write('Skipped: starts by another user (only the superuser may try them).\n');
 const slow = 240_000;
 const run = promisify(execFile);
 
@@ -103,7 +103,9 @@ test.skipIf(!isSuperuser)(
   async () => {
     const parent = await newDirectory();
     const notThere = await failureOf(envOf(join(parent, 'a', 'data')));
-    expect(notThere).toContain(`Give this user (uid ${userId}) read and write access to ${parent}, or set DATA_DIR.`);
+    expect(notThere).toContain(
+      `Give this user (uid ${userId}) read and write access to ${parent}, or set DATA_DIR.`,
+    );
 
     const anothers = await newDirectory(userId);
     await mkdir(join(anothers, 'postgres'), { mode: 0o700 });

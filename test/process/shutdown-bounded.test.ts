@@ -70,7 +70,7 @@ test.skipIf(serverUrl === null || redisUrl === undefined)(
     const stopped = service.stop();
     // A worker that is stuck is killed, and the supervisor says that it was not a good end.
     expect(await stopped).toBe(1);
-    expect(service.output()).toContain('a worker does not end');
+    expect(service.output()).toContain('killed a worker that did not end');
   },
   120_000,
 );
@@ -85,7 +85,7 @@ test('an exception that nothing caught is logged whole, and ends the process in 
   const service = await start(onSignal(`throw new Error('planted')`));
   const ended = service.stop('SIGUSR2');
   expect(await ended).toBe(1);
-  const line = JSON.parse(lineOf(service, 'An exception that nothing caught') ?? 'null');
+  const line = JSON.parse(lineOf(service, 'Uncaught exception') ?? 'null');
   expect(line).toMatchObject({ level: 60, err: { message: 'planted' } });
   expect(lineOf(service, 'Stopping: finishing open requests')).toBeDefined();
 }, 90_000);
@@ -98,10 +98,10 @@ describe('a rejection that nothing listened to', () => {
       ...onSignal(`Promise.reject(new Error('planted'))`),
     });
     process.kill(service.pid, 'SIGUSR2');
-    await vi.waitFor(() => expect(lineOf(service, 'A rejection that nothing listened to')).toBeDefined(), {
+    await vi.waitFor(() => expect(lineOf(service, 'Unhandled rejection')).toBeDefined(), {
       timeout: 20_000,
     });
-    expect(JSON.parse(lineOf(service, 'A rejection that nothing listened to') ?? 'null')).toMatchObject({
+    expect(JSON.parse(lineOf(service, 'Unhandled rejection') ?? 'null')).toMatchObject({
       level: 60,
       err: { message: 'planted' },
     });

@@ -57,7 +57,7 @@ test('a variable that is misspelt is named when the service starts', async () =>
   const { child, silent, output } = await startBy(process.execPath, 'dist/main.js');
   child.kill('SIGTERM');
   await silent;
-  expect(output()).toContain('LOG_LEVL is not a variable of Latchkey: is LOG_LEVEL meant?');
+  expect(output()).toContain('LOG_LEVL is not a Latchkey variable. Did you mean LOG_LEVEL?');
 });
 
 /** Gives a command a terminal (util-linux). */

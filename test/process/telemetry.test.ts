@@ -60,8 +60,8 @@ test('a port for metrics that is taken is said at the start, with what to do', a
     String,
   );
   expect(said).toContain('ended with 1');
-  expect(said).toContain('The metrics cannot be served.');
-  expect(said).toContain('Set METRICS_PORT and METRICS_HOST to an address that is free.');
+  expect(said).toContain('The metrics endpoint could not start.');
+  expect(said).toContain('Set METRICS_PORT and METRICS_HOST to a free address.');
 }, 90_000);
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () => {

@@ -118,7 +118,7 @@ test('two workers without REDIS_URL are refused', async () => {
     SERVICE_SECRET: randomBytes(32).toString('base64'),
   }).then(String, String);
   expect(said).toContain('ended with 1');
-  expect(said).toContain('WORKERS above 1 needs REDIS_URL');
+  expect(said).toContain('WORKERS above 1 requires REDIS_URL');
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () => {
