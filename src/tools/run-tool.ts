@@ -1,6 +1,6 @@
 import { UsageError } from './bench/options.ts';
 
-/** Ends the process with the code of a tool; what was asked wrongly is told without a stack. */
+/** Runs a tool and exits with its code. Usage errors are printed without a stack. */
 export function runTool(main: () => Promise<number>): void {
   main().then(
     (code) => process.exit(code),
