@@ -7,7 +7,7 @@ import { createWorld, type SeededApplication, type SeededLicense, type World } f
 // The embedded database has one connection and hides every race (design §3), so these need a server.
 const haveServer = process.env.TEST_DATABASE_URL !== undefined;
 const projectOfServer = process.env.TEST_DATABASE_KIND === 'server';
-if (!haveServer) process.stderr.write('Left out: races, because TEST_DATABASE_URL is not set.\n');
+if (!haveServer) process.stderr.write('Skipped: races, because TEST_DATABASE_URL is not set.\n');
 
 let server: TestServer;
 let world: World;

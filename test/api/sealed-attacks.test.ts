@@ -650,7 +650,7 @@ describe.skipIf(!onServer)('two instances on one database', () => {
 const naughtyFile = new URL('../../../shared/vectors/naughty-strings.json', import.meta.url);
 const haveNaughtyStrings = existsSync(naughtyFile);
 if (!haveNaughtyStrings)
-  process.stderr.write('Left out: the naughty strings, which are not on this machine.\n');
+  process.stderr.write('Skipped: the naughty strings, which are not on this machine.\n');
 
 describe.skipIf(!haveNaughtyStrings)('naughty strings', () => {
   const strings = haveNaughtyStrings

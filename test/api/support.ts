@@ -399,7 +399,7 @@ const naughtyFile = fileURLToPath(new URL('../../../shared/vectors/naughty-strin
 /** The big list of naughty strings; null where the folder of public vectors is absent. */
 export function naughtyStrings(): readonly string[] | null {
   if (!existsSync(naughtyFile)) {
-    process.stderr.write(`Left out: the naughty strings, for want of ${naughtyFile}.\n`);
+    process.stderr.write(`Skipped: the naughty strings, for want of ${naughtyFile}.\n`);
     return null;
   }
   return z.array(z.string()).parse(JSON.parse(readFileSync(naughtyFile, 'utf8')));

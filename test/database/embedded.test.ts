@@ -323,7 +323,9 @@ describe('a directory that cannot be opened', () => {
     await writeFile(join(directory, 'postgres/PG_VERSION'), '17\n');
     await expect(open(directory)).rejects.toMatchObject({
       problem: 'other-major-version',
-      message: expect.stringMatching(/written by PostgreSQL 17, and this version of Latchkey has PostgreSQL 18/),
+      message: expect.stringMatching(
+        /written by PostgreSQL 17, and this version of Latchkey has PostgreSQL 18/,
+      ),
     });
     expect(await readdir(directory)).toEqual(['postgres']);
   });

@@ -201,7 +201,9 @@ describe.skipIf(serverUrl === null)('a start while the whole log is read', () =>
     const second = await openDatabase({ kind: 'server', url }, { log });
     undo.push(second.close);
     expect(lines).toEqual([
-      expect.stringMatching(/Waiting a few seconds for other users of the security log before creating partitions/),
+      expect.stringMatching(
+        /Waiting a few seconds for other users of the security log before creating partitions/,
+      ),
       expect.stringMatching(/Postponed log partitions of the coming weeks: the log is in use/),
     ]);
   });

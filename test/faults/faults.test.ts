@@ -17,7 +17,7 @@ const canRun = programs !== null && spawnSync('redis-server', ['--version']).sta
 if (!canRun) {
   const missing = 'PostgreSQL and redis-server have to be installed to start and break them';
   if (process.env.CI !== undefined) throw new Error(missing);
-  process.stderr.write(`Left out: the faults of PostgreSQL and Redis (${missing}).\n`);
+  process.stderr.write(`Skipped: the faults of PostgreSQL and Redis (${missing}).\n`);
 }
 
 const shownApiKey = z.object({ key: z.object({ apiKey: z.string() }) });

@@ -163,7 +163,7 @@ test.skipIf(!canMount)(
 );
 
 const hasLimits = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
-if (!hasLimits) process.stderr.write('Left out: a process without descriptors (there is no prlimit here).\n');
+if (!hasLimits) process.stderr.write('Skipped: a process without descriptors (there is no prlimit here).\n');
 
 test.skipIf(!hasLimits)(
   'a process that may open no more files: nothing acknowledged is lost, and writes resume without a restart',

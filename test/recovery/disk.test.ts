@@ -126,9 +126,7 @@ test.skipIf(!canMount)(
     const before = await readdir(disk.path);
     disk.readOnly();
     const said = await startServiceProcess(env).then(String, String);
-    expect(said).toMatch(
-      /The data directory \S+ cannot be used: EROFS.*Remount its disk as writable/,
-    );
+    expect(said).toMatch(/The data directory \S+ cannot be used: EROFS.*Remount its disk as writable/);
     expect(said).not.toMatch(/\n\s+at /);
     expect(await readdir(disk.path)).toEqual(before);
     tally({ faults: 1 });

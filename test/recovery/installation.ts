@@ -39,7 +39,7 @@ export const installationKinds: readonly InstallationKind[] =
 if (programs === null) {
   const missing = 'PostgreSQL has to be installed to kill it';
   if (process.env.CI !== undefined) throw new Error(missing);
-  process.stderr.write(`Left out: recovery on a PostgreSQL server (${missing}).\n`);
+  process.stderr.write(`Skipped: recovery on a PostgreSQL server (${missing}).\n`);
 }
 
 /** @param parent the folder that the database's files are in, such as a small disk's */

@@ -132,4 +132,4 @@ const probe = mountSmallDisk(1);
 probe?.unmount();
 /** Only the superuser mounts disks. */
 export const canMount = probe !== null;
-if (!canMount) process.stderr.write('Left out: full and read-only disks (this user may not mount any).\n');
+if (!canMount) process.stderr.write('Skipped: full and read-only disks (this user may not mount any).\n');

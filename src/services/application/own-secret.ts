@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Keyring } from '../../crypto/keyring.ts';
 import { MasterSecretError } from '../../crypto/master-secret.ts';
-import { recordSecretFingerprint, readSecretFingerprint } from '../../db/installation.ts';
+import { readSecretFingerprint, recordSecretFingerprint } from '../../db/installation.ts';
 
 /**
  * Checks that the master secret is the one that the installation uses, and records its fingerprint if none is recorded.
