@@ -1,6 +1,6 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
-/** What both outputs say in the same way. Enums are unions of their values: they cost nothing at run time. */
+/** Options of both outputs. Enums are unions of their values, so they have no runtime code. */
 const types = {
   useTypeImports: true,
   enumsAsTypes: true,
@@ -9,7 +9,7 @@ const types = {
 
 const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
-/** Typed documents from the committed schema: those that the tests send, and those of `@latchkey/management`. */
+/** Generates typed documents from the committed schema, for the tests and for `@latchkey/management`. */
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {
@@ -25,7 +25,7 @@ const config: CodegenConfig = {
         emitLegacyCommonJSImports: false,
       },
     },
-    // Plain plugins: the preset would also publish every document a second time, as keys of a table.
+    // Plugins instead of the preset, which would include every document a second time, as keys of a map.
     'src/management/generated/documents.ts': {
       documents: 'src/management/operations/*.graphql',
       plugins: ['typescript-operations', 'typed-document-node'],
@@ -33,9 +33,9 @@ const config: CodegenConfig = {
         ...types,
         documentMode: 'string',
         scalars: { ID: 'string', ...scalars },
-        // Results name the fragments' types, so that an editor shows `LicenseFragment` and not all its fields.
+        // Result types refer to fragment types, so that an editor shows `LicenseFragment` instead of all its fields.
         inlineFragmentTypes: 'combine',
-        // A bundler may drop the documents that a program does not name.
+        // A bundler can drop documents that a program does not use.
         pureMagicComment: true,
         dedupeFragments: true,
       },

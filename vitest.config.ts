@@ -30,8 +30,8 @@ const apiOnBoth = [
 ];
 
 /**
- * So many processes at once. One processor is Vitest's own, which idles while tests run: where there are two, both
- * have tests. A process with embedded databases grows to 1.6 GB.
+ * The number of test processes. One processor is left to Vitest's main process, which idles while tests run, so with two
+ * processors both run tests. A process with embedded databases grows to 1.6 GB.
  */
 const maxWorkers = Math.max(2, Math.min(availableParallelism() - 1, Math.floor(totalmem() / 2 ** 31)));
 
@@ -41,17 +41,17 @@ const shared = {
   pool: 'forks',
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  // `npm run trust` sums up what the tests have tried.
+  // `npm run trust` counts the inputs that the tests have tried.
   setupFiles: process.env.TRUST_TALLY === undefined ? [] : ['test/setup/tally-inputs.ts'],
 };
 
 /**
- * The files of a project follow each other in a few processes, and load the service once in each: loading it takes
- * longer than most files' tests. Vitest never gives a process to two projects, so each keeps its environment.
+ * The files of a project run one after another in a few processes, each of which loads the service once: loading takes
+ * longer than the tests of most files. Vitest never shares a process between projects, so each keeps its environment.
  */
 const together = { ...shared, isolate: false };
 
-/** The tests that go through the public interfaces run once on each database. */
+/** Tests of the public interfaces run once on each kind of database. */
 const apiOn = (databaseKind: 'memory' | 'server', include: string[]) => ({
   test: {
     ...together,
@@ -89,7 +89,7 @@ export default defineConfig({
 
 /** Says beforehand what a run on this machine takes and leaves out. */
 function announce(): void {
-  const leftOut = [
+  const skipped = [
     ...(isEveryday ? ['what is tagged slow (npm run test:all)'] : []),
     ...(isEveryday && onServer ? ['most of the API on the embedded database (npm run test:all)'] : []),
     ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
@@ -98,5 +98,5 @@ function announce(): void {
   ];
   if (isEveryday)
     process.stderr.write(`Takes about ${onServer ? 8 : 4} minutes on two processors that are idle.\n`);
-  if (leftOut.length > 0) process.stderr.write(`Left out: ${leftOut.join('; ')}.\n`);
+  if (skipped.length > 0) process.stderr.write(`Left out: ${skipped.join('; ')}.\n`);
 }

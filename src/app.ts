@@ -25,13 +25,13 @@ import { createRequestObserver } from './telemetry/request-observer.ts';
 
 export interface App {
   readonly fetch: Hono<RestEnv>['fetch'];
-  /** Every route that it serves. */
+  /** All routes. */
   readonly routes: readonly RouterRoute[];
-  /** Header fields of every answer, for those that are made before a request is one. */
+  /** Header fields of every response, for responses to malformed requests. */
   readonly fixedFields: HeaderFields;
 }
 
-/** The whole HTTP service: health, GraphQL, and REST under `/api/v1`. */
+/** Creates the HTTP application: health, documentation, GraphQL, and REST under `/api/v1`. */
 export function createApp({ config, services, countryOfIp, telemetry, readiness }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
@@ -90,7 +90,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
     });
     const last = cookies.at(-1);
     if (last !== undefined) headers.append('Set-Cookie', last);
-    // A Response of Hono's, which takes up the header fields that were set above.
+    // Hono's own Response includes the header fields that were set above.
     return c.newResponse(body, new Response(null, { status, headers }));
   });
 

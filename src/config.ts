@@ -4,76 +4,76 @@ import type { DatabaseAddress } from './db/address.ts';
 import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
 import { type CountLimitName, countLimitDefaults } from './services/count-limits.ts';
 
-/** Everything that the environment decides, parsed once and frozen. */
+/** The configuration: all environment variables, parsed once and frozen. */
 export interface Config {
   readonly production: boolean;
   readonly port: number;
   readonly host: string;
-  /** `{base_url}` of the interface, without a slash at its end. */
+  /** `{base_url}` of the interface, without a trailing slash. */
   readonly publicUrl: string;
   readonly database: DatabaseAddress;
   readonly redisUrl: string | null;
-  /** Starts the name of every key and channel in Redis. */
+  /** The prefix of every key and channel in Redis. */
   readonly redisPrefix: string;
-  /** The master secret as given; null when it is generated into the data directory. */
+  /** The configured master secret; null if it is generated into the data directory. */
   readonly serviceSecret: string | null;
-  /** The master secret before it was rotated; what it protects is honoured, and nothing new is made with it. */
+  /** The master secret before the last rotation. It still decrypts and verifies, but nothing new is protected with it. */
   readonly previousSecret: string | null;
   readonly cryptoEnforce: boolean;
-  /** Whether anybody may register as a developer; if not, an operator creates them at the command line. */
+  /** Whether anyone can register as a developer. If not, an operator creates accounts at the command line. */
   readonly registrationOpen: boolean;
-  /** Where Prometheus reads, apart from where the service is reached; null: nowhere. */
+  /** The address of the metrics endpoint for Prometheus; null to disable it. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** How long an end in order may take. */
+  /** Graceful-shutdown timeout. */
   readonly shutdownSeconds: number;
-  /** Null: the bot challenge is not checked. */
+  /** Null to disable the bot challenge. */
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
-  /** How many reverse proxies stand in front of the service. */
+  /** The number of reverse proxies in front of the service. */
   readonly trustProxy: number;
-  /** Header in which a trusted proxy names the client's country. */
+  /** The header in which a trusted proxy sends the client's country. */
   readonly countryHeader: string | null;
-  /** MMDB file to look a client's country up in. */
+  /** The MMDB file that maps client addresses to countries. */
   readonly geoipDatabase: string | null;
   readonly corsOrigins: readonly string[];
-  /** Requests a minute and client address, by name. */
+  /** Requests per minute and client address, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
-  /** How many things one owner can have, by name. */
+  /** The maximum number of items that one owner can have, by name. */
   readonly countLimits: Readonly<Record<CountLimitName, number>>;
   readonly logRetentionDays: number;
-  /** How long validation goes on from what is cached while PostgreSQL is away; 0: not at all. */
+  /** How long cached licenses are served while PostgreSQL is unavailable; 0 to refuse them. */
   readonly staleIfDownSeconds: number;
-  /** How many licenses each process keeps in memory. */
+  /** The maximum number of licenses in each process's cache. */
   readonly cachedLicenses: number;
   readonly logLevel: string;
-  /** Processes that answer requests. With more than one, a supervisor starts them and answers none itself. */
+  /** The number of processes that serve requests. With more than one, a supervisor starts them and serves none itself. */
   readonly workers: number;
-  /** The most connections of one process's pool to a database server. */
+  /** The maximum size of one process's pool of connections to a database server. */
   readonly databaseConnections: number;
 }
 
-/** What all workers together may open of PostgreSQL's 100 connections, its default. */
+/** Connections of all workers together. PostgreSQL allows 100 by default. */
 const sharedConnections = 90;
-/** A process has one beside its pool that asks whether the server is there, and one that reads what others change. */
+/** Connections of a process outside its pool: one for heartbeats, one to read changes of other instances. */
 export const connectionsBesidePool = 2;
-/** In a pool: more than 10 does not serve one process faster, and fewer than 2 wait for each other. */
-const connectionsOfOne = { most: 10, least: 2 };
+/** The size of a pool. More than 10 connections do not speed a process up; a single one would serialize everything. */
+const poolSize = { max: 10, min: 2 };
 
-/** Names every bad value at once, each with what it should have been. */
+/** Lists every invalid variable with what it must be. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(`The configuration is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.problems = problems;
   }
 }
 
-const integer = (least: number, most: number) =>
+const integer = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
 const url = (...schemes: string[]) =>
   z
@@ -86,7 +86,7 @@ const url = (...schemes: string[]) =>
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
     );
 
-/** A base address has nothing after its path; in its normal spelling, so that `https:` can be told. */
+/** A base URL ends with its path. It is normalized, so that its scheme can be compared. */
 const baseUrl = url('http:', 'https:')
   .refine((text) => {
     if (!URL.canParse(text)) return true;
@@ -135,7 +135,7 @@ const environment = z.object({
     .transform((text) => text.split(',').map((part) => part.trim()))
     .refine(
       (origins) => origins.every(origin),
-      'must be origins such as https://dash.example.com, with commas between',
+      'must be a comma-separated list of origins such as https://dash.example.com',
     )
     .default([]),
   RATE_LIMITS: numbersByName(rateLimitDefaults, 'write name=requests, at least 1 a minute,'),
@@ -152,10 +152,10 @@ const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
-/** Every variable that the service reads. */
+/** The names of all variables that the service reads. */
 export const variableNames: readonly string[] = Object.keys(environment.shape);
 
-/** A variable that sets some of these numbers: `name=number`, with commas between. */
+/** Parses a comma-separated list of `name=number` that overrides some of the defaults. */
 function numbersByName<Name extends string>(defaults: Readonly<Record<Name, number>>, howTo: string) {
   return z
     .string()
@@ -168,7 +168,7 @@ function numbersByName<Name extends string>(defaults: Readonly<Record<Name, numb
         if (name === undefined || !Object.hasOwn(defaults, name)) {
           context.addIssue({
             code: 'custom',
-            message: `has "${part.trim()}"; ${howTo} with a name of ${Object.keys(defaults).join(', ')}`,
+            message: `has "${part.trim()}"; ${howTo} where name is one of ${Object.keys(defaults).join(', ')}`,
           });
         } else if (numbers.has(name)) {
           context.addIssue({ code: 'custom', message: `has ${name} twice; write each name once` });
@@ -181,14 +181,14 @@ function numbersByName<Name extends string>(defaults: Readonly<Record<Name, numb
 }
 
 /**
- * Reads the environment, the only place that does (design §4).
- * An empty variable counts as unset, as compose files and shells produce them.
- * @throws {ConfigError} naming every bad variable
+ * Reads the configuration from the environment. No other code reads the environment (design §4). An empty variable counts
+ * as unset, because compose files and shells often set empty ones.
+ * @throws {ConfigError} listing every invalid variable
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const set = setIn(env);
   const parsed = environment.safeParse(set);
-  const problems = [...problemsOf(parsed.error), ...missing(set)];
+  const problems = [...problemsOf(parsed.error), ...conflicts(set)];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
 
   const value = parsed.data;
@@ -225,7 +225,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** Where the data is, and what protects it. */
+/** The location of the data, and the secrets that protect it. */
 export type DataConfig = Pick<Config, 'database' | 'serviceSecret' | 'previousSecret'>;
 
 const dataEnvironment = environment.pick({
@@ -236,9 +236,8 @@ const dataEnvironment = environment.pick({
 });
 
 /**
- * Reads from the environment what says where the data is, for what works on the data alone: it asks for no secret that
- * it does not need, and other variables may be as they are.
- * @throws {ConfigError} naming every bad variable
+ * Reads only the variables about the data, for commands: other variables may be invalid, and SERVICE_SECRET may be unset.
+ * @throws {ConfigError} listing every invalid variable among these
  */
 export function loadDataConfig(env: Readonly<Record<string, string | undefined>>): DataConfig {
   const parsed = dataEnvironment.safeParse(setIn(env));
@@ -257,18 +256,18 @@ const setIn = (env: Readonly<Record<string, string | undefined>>): Record<string
 const problemsOf = (error: z.ZodError | undefined): string[] =>
   (error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`);
 
-/** An even share of what all may open, within what one can use. */
+/** The pool size of each worker: an equal share of `sharedConnections`, within the limits of `poolSize`. */
 const connectionsFor = (workers: number): number =>
   Math.max(
-    connectionsOfOne.least,
-    Math.min(connectionsOfOne.most, Math.floor(sharedConnections / workers) - connectionsBesidePool),
+    poolSize.min,
+    Math.min(poolSize.max, Math.floor(sharedConnections / workers) - connectionsBesidePool),
   );
 
-/** An address as a URL has it: IPv6 in brackets, without a zone id, which no URL takes (WHATWG URL, "IPv6 parser"). */
+/** A host as in a URL: IPv6 in brackets, without a zone id, which URLs do not support (WHATWG URL, "IPv6 parser"). */
 const hostOfUrl = (host: string): string => (host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host);
 
-/** What one variable asks of another. */
-function missing(set: Readonly<Record<string, string | undefined>>): string[] {
+/** Finds variables that are required or not allowed because of others. */
+function conflicts(set: Readonly<Record<string, string | undefined>>): string[] {
   const production = set.NODE_ENV === 'production';
   const problems: string[] = [];
   if (set.SERVICE_SECRET === undefined && (production || set.DATABASE_URL !== undefined)) {
@@ -276,18 +275,18 @@ function missing(set: Readonly<Record<string, string | undefined>>): string[] {
     problems.push(`SERVICE_SECRET must be set because ${why} (openssl rand -base64 32)`);
   }
   if (production && set.CRYPTO_ENFORCE === 'false') {
-    problems.push('CRYPTO_ENFORCE must not be false in production: it admits unsealed client requests');
+    problems.push('CRYPTO_ENFORCE must not be false in production: it accepts unsealed client requests');
   }
   const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).filter((name) => set[name] === undefined);
   if (Number(set.WORKERS) > 1 && unshared.length > 0) {
     problems.push(
-      `WORKERS above 1 needs ${unshared.join(' and ')}: workers share a PostgreSQL server and a Redis, and nothing else`,
+      `WORKERS above 1 requires ${unshared.join(' and ')}: workers share state only through a PostgreSQL server and Redis`,
     );
   }
   return problems;
 }
 
-/** Freezes a value and everything in it. */
+/** Freezes a value deeply. */
 function freeze<Value extends object>(value: Value): Readonly<Value> {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null) freeze(part);

@@ -8,10 +8,10 @@ import { onStopSignal } from './supervisor/stop-signal.ts';
 import { handleUncaughtErrors } from './supervisor/uncaught-errors.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
-// The service is loaded where it runs: the supervisor has no use for it.
+// The service is imported only in processes that run it; the supervisor does not need it.
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
-  // A person reads a terminal; a program reads everything else, and gets JSON.
+  // Human-readable lines on a terminal, JSON otherwise.
   if (process.stdout.isTTY) {
     const { readableLines } = await import('./lib/readable-lines.ts');
     formatLines(readableLines({ color: process.stdout.hasColors() }));

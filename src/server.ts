@@ -18,37 +18,37 @@ import { createLogger, type Logger } from './lib/log.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import type { ProcessMetrics } from './telemetry/workers-page.ts';
 
-/** A service that answers requests. */
+/** A running service. */
 export interface RunningServer {
-  /** Where it is reached, as the configuration publishes it. */
+  /** Its public URL, from the configuration. */
   readonly url: string;
   /**
-   * Stops accepting, finishes open requests as long as patience lasts, then writes what is waiting, and closes: all of
-   * it within SHUTDOWN_SECONDS.
-   * @throws {Error} when something that waited could not be written
+   * Shuts down within SHUTDOWN_SECONDS: stops accepting connections, finishes open requests until their part of that time
+   * is over, writes buffered data, and closes everything.
+   * @throws {Error} when buffered data could not be written
    */
   close(): Promise<void>;
 }
 
-/** One that listens nowhere: another process accepts its connections. */
+/** A service that does not listen: another process accepts its connections and hands them over. */
 export interface HandedServer extends RunningServer {
-  /** What it knows of itself, for a page of several processes. */
+  /** This process's metrics, for a page of several processes. */
   metrics(): Promise<ProcessMetrics>;
-  /** Serves a connection that nothing has been read from yet. */
+  /** Serves a connection that no data has been read from yet. */
   take(connection: Socket): void;
 }
 
 export interface ServerOptions {
   readonly log?: Logger;
-  /** Called when a part that the service cannot live without has died; the process should end. */
+  /** Called when a required component has died. The process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** What connections may take; what is left out is as in httpLimitsBehind. */
+  /** Connection limits. Defaults are those of httpLimitsBehind. */
   readonly limits?: Partial<HttpLimits>;
 }
 
 /**
- * Opens everything and listens.
- * @throws {MetricsListenError | Error} of createDeps, or EADDRINUSE and its like
+ * Starts the service and listens.
+ * @throws {MetricsListenError | Error} from createDeps, or a listen error such as EADDRINUSE
  */
 export async function startServer(config: Config, options: ServerOptions = {}): Promise<RunningServer> {
   const { server, running, deps } = await open(config, options);
@@ -63,7 +63,7 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
       metrics?.close();
       throw error;
     });
-    // The last to go, so that an end that takes its time can be watched.
+    // Closed last, so that metrics are available during the shutdown.
     return { ...running, close: () => running.close().finally(() => metrics?.close()) };
   } catch (error) {
     await deps.close().catch(() => undefined);
@@ -72,18 +72,18 @@ export async function startServer(config: Config, options: ServerOptions = {}): 
 }
 
 /**
- * Opens everything and waits for connections.
- * @throws {Error} of createDeps
+ * Starts the service without listening.
+ * @throws {Error} from createDeps
  */
 export async function startHandedServer(config: Config, options: ServerOptions = {}): Promise<HandedServer> {
   const { server, running, deps } = await open(config, options);
-  // What node:http does at this event is needed without a port too: it watches over connections that are slow or idle.
+  // On this event, node:http starts its timeouts of slow and idle connections.
   server.emit('listening');
   return {
     ...running,
     metrics: deps.telemetry.asData,
     take: (connection) => {
-      // What node:http sets on connections that it accepts itself.
+      // node:http sets this on connections that it accepts itself.
       connection.setNoDelay(true);
       server.emit('connection', connection);
     },
@@ -105,7 +105,7 @@ async function open(config: Config, options: ServerOptions) {
     close: async () => {
       const deadline = performance.now() + wholeMilliseconds;
       deps.readiness.drain();
-      // Open streams would hold the drain up, and their clients do better to go on elsewhere at once: they are broken off.
+      // Open streams would delay the drain. Closing them lets their clients reconnect to another instance at once.
       deps.services.securityLogFeed.close();
       await drain();
       await deps.close(deadline);
@@ -114,13 +114,13 @@ async function open(config: Config, options: ServerOptions) {
   return { server, running, deps };
 }
 
-/** Of the time that an end may take, what is kept for writing the log and closing: requests have the rest. */
-const kept = { share: 0.5, mostMilliseconds: 5_000 } as const;
+/** The part of the shutdown time that is reserved for writing the log and closing. Open requests have the rest. */
+const reserved = { share: 0.5, maxMilliseconds: 5_000 } as const;
 
 const patienceWithin = (wholeMilliseconds: number): number =>
-  wholeMilliseconds - Math.min(kept.mostMilliseconds, kept.share * wholeMilliseconds);
+  wholeMilliseconds - Math.min(reserved.maxMilliseconds, reserved.share * wholeMilliseconds);
 
-/** An HTTP/1.1 server of an application, which bounds what connections take. It listens nowhere yet. */
+/** Creates an HTTP/1.1 server with connection limits for an application. It does not listen yet. */
 export function createHttpServer(
   app: App,
   { host, trustProxy }: Pick<Config, 'host' | 'trustProxy'>,
@@ -132,7 +132,7 @@ export function createHttpServer(
     errorHandler: (error) => {
       // The application answers its own errors.
       if (!(error instanceof RequestError)) return new Response(null, { status: 500 });
-      // A request whose address cannot be read: its Host names none, or its path has a backslash.
+      // The URL of the request is invalid: its Host is not a host name, or its path has a backslash.
       const body = refusalBody(unreadableRequest);
       return new Response(body, { status: 400, headers: refusalFields(body, app.fixedFields) });
     },

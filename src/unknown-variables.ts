@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein';
 import { variableNames } from './config.ts';
 
-/** A shorter name may be a letter away from another by accident. */
-const shortestTypo = 4;
-/** How many letters a misspelt name may differ by. */
-const mostLettersApart = 2;
+/** Shorter names may be similar by coincidence. */
+const minTypoLength = 4;
+/** The maximum edit distance of a typo. */
+const maxDistance = 2;
 
-/** First words that other programs' variables have too: a name must share more with ours before it is reported. */
+/** First words that variables of other programs have too. A shared first word alone is not reported. */
 const commonWords = new Set([
   'HOST',
   'PORT',
@@ -19,12 +19,12 @@ const commonWords = new Set([
   'DATABASE',
 ]);
 
-/** What Kubernetes sets for each service of a namespace: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+/** Variables that Kubernetes sets for each service of a namespace: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
 const setByKubernetes = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
 
 /**
- * Names variables that the service does not read and that look like its own, each in a sentence with the variable
- * that may be meant. Without it a misspelt `LOG_LEVL` is ignored and nothing says so.
+ * Finds variables that the service does not read but that resemble its own, such as a misspelt `LOG_LEVL`.
+ * @returns a message for each, with the variable that may be meant
  */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = new Set(variableNames);
@@ -32,28 +32,28 @@ export function unknownVariables(env: Readonly<Record<string, string | undefined
     .filter((name) => env[name] !== '' && !known.has(name) && !setByKubernetes.test(name))
     .toSorted()
     .flatMap((name) => {
-      const meant = meantBy(name);
-      return meant === undefined ? [] : [`${name} is not a variable of Latchkey: is ${meant} meant?`];
+      const similar = similarTo(name);
+      return similar === undefined ? [] : [`${name} is not a Latchkey variable. Did you mean ${similar}?`];
     });
 }
 
-/** The variable of ours that a name resembles most. */
-function meantBy(name: string): string | undefined {
+/** The variable of the service that a name resembles most. */
+function similarTo(name: string): string | undefined {
   const bare = name.replace(/^LATCHKEY_/, '');
   const [nearest] = variableNames
     .map((own) => ({ own, apart: distance(bare.toUpperCase(), own) }))
-    .filter(({ own, apart }) => isTypo(bare, own, apart) || beginsAlike(bare, own))
+    .filter(({ own, apart }) => isTypo(bare, own, apart) || startsLike(bare, own))
     .toSorted((one, other) => one.apart - other.apart);
   return nearest?.own;
 }
 
-/** `PATH` is one letter from nothing of ours by this, and `LOG_LEVL` from `LOG_LEVEL`. */
+/** Whether a name is close enough to be a typo. */
 const isTypo = (name: string, own: string, apart: number): boolean =>
-  apart <= (own.length >= 2 * shortestTypo ? mostLettersApart : 1) &&
-  Math.min(name.length, own.length) >= shortestTypo;
+  apart <= (own.length >= 2 * minTypoLength ? maxDistance : 1) &&
+  Math.min(name.length, own.length) >= minTypoLength;
 
-/** Whether one name begins with the other, or both with words that hardly another program uses. */
-function beginsAlike(name: string, own: string): boolean {
+/** Whether one name starts with the other, or both start with a word that other programs rarely use. */
+function startsLike(name: string, own: string): boolean {
   const [first = '', second] = own.split('_');
   if (second === undefined) return false;
   if (own.startsWith(`${name}_`)) return name.includes('_');

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../lib/log.ts';
 import { mayBeSameSite } from '../lib/site.ts';
 
-/** Says that the service answers, once all of it does. */
+/** Logs that the service is ready, with warnings about its configuration. */
 export function announce(config: Config, log: Logger): void {
   if (config.turnstile === null)
     log.warn('TURNSTILE_SECRET_KEY is not set: the bot challenge is not checked');
@@ -16,11 +16,11 @@ export function announce(config: Config, log: Logger): void {
     `Listening on ${config.publicUrl}`,
   );
   if (process.stdout.isTTY)
-    log.info(`Open ${config.publicUrl} in a browser: it links everything. Stop with Ctrl-C`);
+    log.info(`Open ${config.publicUrl} in a browser for an overview. Press Ctrl-C to stop`);
 }
 
 const crossSiteAdvice = (origin: string, publicUrl: string) =>
-  `CORS_ORIGINS has ${origin}, which is another site than ${publicUrl}: browsers keep no session cookie of this service ` +
-  'for its pages, so that a login there succeeds and nobody is logged in. Serve both under one site, as ' +
-  'https://dash.example.com and https://licenses.example.com or behind one proxy, or have its server call with an API ' +
-  'key (docs/integrating.md)';
+  `CORS_ORIGINS has ${origin}, which is a different site from ${publicUrl}: browsers do not store this service's session ` +
+  'cookie for its pages, so a login there succeeds but has no effect. Serve both from one site, such as ' +
+  'https://dash.example.com and https://licenses.example.com, or behind one proxy, or call the service from a server ' +
+  'with an API key (docs/integrating.md)';

@@ -2,19 +2,19 @@ import { register, single } from '../telemetry/family.ts';
 import { createCounts } from '../telemetry/process-metrics.ts';
 import { createWorkersPage, type ProcessMetrics } from '../telemetry/workers-page.ts';
 
-/** A worker's process, by its number among all that there have been. */
+/** A worker's process, with its number among all processes started so far. */
 export interface AskedWorker {
   readonly serial: number;
-  /** Null where it does not say in time. */
+  /** Resolves to null if the worker does not answer in time. */
   readonly ask: () => Promise<ProcessMetrics | null>;
 }
 
 export interface CrewMetrics {
-  /** A worker ended that was not told to. */
+  /** Counts a worker that ended unexpectedly. */
   lost(): void;
-  /** A worker's process is gone; what it counted stays counted. */
+  /** A worker's process has ended. Its counters remain part of the sums. */
   ended(serial: number): void;
-  /** One page of all workers, and of the supervisor. */
+  /** One page with the metrics of all workers and the supervisor. */
   page(workers: readonly AskedWorker[]): Promise<string>;
 }
 
@@ -26,19 +26,19 @@ export function createCrewMetrics(size: number): CrewMetrics {
   register(own, [
     single({
       name: 'latchkey_workers_configured',
-      help: 'Workers that there should be.',
+      help: 'Configured number of workers.',
       type: 'gauge',
       value: () => size,
     }),
     single({
       name: 'latchkey_workers_answered',
-      help: 'Workers that told their part of this page in time. Of others, gauges are missing and counts are old.',
+      help: 'Workers that answered in time for this page. Of the others, gauges are missing and counters are outdated.',
       type: 'gauge',
       value: () => answered,
     }),
     single({
       name: 'latchkey_workers_lost_total',
-      help: 'Workers that ended without being told to; another took the place of each.',
+      help: 'Workers that ended unexpectedly and were restarted.',
       type: 'counter',
       value: () => lost,
     }),

@@ -1,17 +1,17 @@
 import { flushed, type Logger } from '../lib/log.ts';
 
 export interface GracefulShutdownOptions {
-  /** Ends in order what this process serves. */
+  /** Finishes open requests and closes everything. */
   readonly close: () => Promise<void>;
   readonly log: Logger;
-  /** The longest that all of it may take. */
+  /** Graceful-shutdown timeout. After it, the process exits with 1. */
   readonly shutdownSeconds: number;
 }
 
-/** Begins the end. The process exits with this code when all went well; 0, when left out. */
+/** Starts the shutdown. After a clean one, the process exits with `exitCode`, by default 0. */
 export type End = (reason: string, exitCode?: number) => void;
 
-/** @returns begins the end, once however often it is called */
+/** @returns a function that starts the shutdown; later calls have no effect */
 export function createGracefulShutdown({ close, log, shutdownSeconds }: GracefulShutdownOptions): End {
   let begun = false;
   return (reason, exitCode = 0) => {
@@ -19,9 +19,7 @@ export function createGracefulShutdown({ close, log, shutdownSeconds }: Graceful
     begun = true;
     log.info({ signal: reason }, 'Stopping: finishing open requests');
     setTimeout(() => {
-      log.fatal(
-        `Could not stop within SHUTDOWN_SECONDS (${shutdownSeconds}): what waited to be written may be lost`,
-      );
+      log.fatal(`Could not stop within SHUTDOWN_SECONDS (${shutdownSeconds}): buffered data may be lost`);
       process.exit(1);
     }, shutdownSeconds * 1000).unref();
     close().then(

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import type { ProcessMetrics } from '../telemetry/workers-page.ts';
 
-/** The word that starts this program as a worker, before the worker's number. */
+/** The argument that starts this program as a worker. The worker's number follows. */
 export const workerArgument = 'worker';
 
 /**
- * `connection` comes with one. `metrics`: tell what you know of yourself, in answer to the question of this number.
- * `stop` is the last word: end in order. Messages arrive in the order in which they were sent, so after it comes no
- * connection.
+ * Messages to a worker. `connection` carries a socket. `metrics` asks for metrics; the number identifies the answer.
+ * `stop` starts a graceful shutdown. Messages arrive in the order in which they were sent, so no connection follows it.
  */
 export const toWorker = z.union([z.enum(['connection', 'stop']), z.object({ metrics: z.int() })]);
 export type ToWorker = z.infer<typeof toWorker>;
 
-/** A number that is none (NaN, of what has not been seen yet) is null on its way. */
+/** JSON turns NaN, the value of a metric without observations, into null. */
 const value = z
   .number()
   .nullable()
@@ -36,9 +35,9 @@ const processMetrics = z
   .readonly() satisfies z.ZodType<ProcessMetrics>;
 
 /**
- * `ready`: give me connections. `taken`: of those that I was given the next is mine, and I begin to read from it.
- * `leaving`: give me no more, and tell me to stop. `failed`: I cannot start, and this is what to tell the operator.
- * `metrics`: the answer to the question of this number.
+ * Messages from a worker. `ready`: it accepts connections. `taken`: it begins to read from the next connection that it was
+ * given. `leaving`: it wants no more connections, and a `stop`. `failed`: it cannot start, with a message for the operator.
+ * `metrics`: the answer to the request with this number.
  */
 export const toSupervisor = z.union([
   z.enum(['ready', 'taken', 'leaving']),

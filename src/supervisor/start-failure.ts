@@ -6,7 +6,7 @@ import { StoreUnavailableError } from '../ephemeral/store.ts';
 import { CountryDatabaseError } from '../lib/country-database.ts';
 import { MetricsListenError } from '../telemetry/metrics-server.ts';
 
-/** A worker could not start; its message is what the worker had to say. */
+/** A worker could not start. The message is the worker's. */
 export class WorkerStartError extends Error {
   override readonly name = 'WorkerStartError';
   readonly exitCode: number;
@@ -16,7 +16,7 @@ export class WorkerStartError extends Error {
   }
 }
 
-/** What an operator can mend is said plainly; anything else with its stack. */
+/** Errors that an operator can fix. They are shown without a stack. */
 const operatorErrors = [
   ConfigError,
   CountryDatabaseError,
@@ -27,31 +27,28 @@ const operatorErrors = [
   WorkerStartError,
 ];
 
-/** What to do about an address that cannot be listened on, by the operating system's code; of the service's, or of another. */
+/** Advice for an address that cannot be listened on, by error code of the operating system. */
 const listenAdvice: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'Set PORT and HOST to an address that is free.'],
+  ['EADDRINUSE', 'Set PORT and HOST to a free address.'],
   ['EACCES', 'Set PORT and HOST to an address that this user may listen on.'],
-  ['EADDRNOTAVAIL', 'Set HOST to an address that this machine has, or to 0.0.0.0 for all of them.'],
-  ['EAFNOSUPPORT', 'Set HOST to an address of a kind that this machine has, such as 127.0.0.1.'],
-  [
-    'EINVAL',
-    'Set HOST to an address that can be listened on; a link-local one needs its zone, as fe80::1%eth0.',
-  ],
-  ['ENOTFOUND', 'Set HOST to an address that this machine has.'],
+  ['EADDRNOTAVAIL', 'Set HOST to an address of this machine, or to 0.0.0.0 for all of them.'],
+  ['EAFNOSUPPORT', 'Set HOST to an address of a family that this machine supports, such as 127.0.0.1.'],
+  ['EINVAL', 'Set HOST to a valid address; a link-local one needs its zone, such as fe80::1%eth0.'],
+  ['ENOTFOUND', 'Set HOST to an address of this machine.'],
 ]);
 
-/** Why the service could not start, for its operator, without a secret. */
+/** Describes a failed start to the operator, without secrets. */
 export function describeStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (operatorErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof MetricsListenError) {
     const reason = adviseListening(error.cause, 'METRICS_') ?? String(error.cause);
-    return `The metrics cannot be served. ${reason}`;
+    return `The metrics endpoint could not start. ${reason}`;
   }
   return adviseListening(error) ?? error.stack ?? error.message;
 }
 
-/** @param prefix of the variables that name the address */
+/** @param prefix the prefix of the PORT and HOST variables in the advice */
 function adviseListening(error: unknown, prefix = ''): string | null {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
   const advice = listenAdvice.get(error.code);

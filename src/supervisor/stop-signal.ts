@@ -1,23 +1,23 @@
-/** The terminal sends Ctrl-C to `npm start` and to this process, and npm passes it on: two signals, one wish. */
+/** A terminal sends Ctrl-C to `npm start` and to this process, and npm forwards it: one Ctrl-C is two signals. */
 const sameSignalWithin = 1_000;
 
 /**
- * Hears SIGTERM and SIGINT. A second signal is someone who does not want to wait.
- * @param endAtOnce for that signal, instead of an exit with 1
+ * Listens for SIGTERM and SIGINT. The first signal calls `stop`, a second one ends the process at once.
+ * @param endAtOnce called for the second signal; by default, the process exits with 1
  */
 export function onStopSignal(
   stop: (signal: NodeJS.Signals) => void,
   endAtOnce: () => void = () => process.exit(1),
 ): void {
-  let heardAt: number | undefined;
-  const hear = (signal: NodeJS.Signals): void => {
-    if (heardAt === undefined) {
-      heardAt = performance.now();
+  let firstAt: number | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (firstAt === undefined) {
+      firstAt = performance.now();
       stop(signal);
-    } else if (performance.now() - heardAt > sameSignalWithin) {
+    } else if (performance.now() - firstAt > sameSignalWithin) {
       endAtOnce();
     }
   };
-  process.on('SIGTERM', hear);
-  process.on('SIGINT', hear);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
 }

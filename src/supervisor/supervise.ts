@@ -9,24 +9,23 @@ import { onStopSignal } from './stop-signal.ts';
 import { handleUncaughtErrors } from './uncaught-errors.ts';
 import { startWorkerPool, type WorkerPool } from './worker-pool.ts';
 
-/** What may wait for workers at once, so that a flood while there are none does not use up the file descriptors. */
-const mostWaiting = 4_096;
-/** Workers end by themselves within SHUTDOWN_SECONDS; one that has not, so many milliseconds later, is stuck. */
+/** The maximum number of open connections, so that a flood without ready workers does not exhaust file descriptors. */
+const maxConnections = 4_096;
+/** Workers end within SHUTDOWN_SECONDS. A worker that has not ended this many milliseconds later is stuck. */
 const stuckAfter = 250;
 
 /**
- * Brings the database up to date, listens, starts the workers, and keeps them running until the process is told to stop.
- * @returns when all workers answer
- * @throws {DatabaseStartError | WorkerStartError | Error} WorkerStartError with what a worker said; EADDRINUSE and its
- *   like; in any case with nothing left running
+ * Migrates the database, listens, starts the workers, and restarts them until the process is stopped. Resolves when all
+ * workers are ready.
+ * @throws {DatabaseStartError | WorkerStartError | Error} WorkerStartError with a worker's message, or a listen error such
+ *   as EADDRINUSE. Nothing is left running.
  */
 export async function supervise(config: Config, log: Logger): Promise<void> {
-  const { database: address, databaseConnections: maxConnections } = config;
-  const database = await openDatabase(address, { log, maxConnections });
+  const database = await openDatabase(config.database, { log, maxConnections: config.databaseConnections });
   await database.close();
 
   const listener = createServer({ pauseOnConnect: true });
-  listener.maxConnections = mostWaiting;
+  listener.maxConnections = maxConnections;
   listener.listen(config.port, config.host);
   await once(listener, 'listening');
 
@@ -51,7 +50,7 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
   }
 }
 
-/** Ends the service in order, and the process with 0 when every worker ended well. */
+/** Shuts the service down gracefully. The process exits with 0 if every worker ended cleanly. */
 function createStop(
   listener: Server,
   crew: WorkerPool,
@@ -61,13 +60,13 @@ function createStop(
   return (signal, exitCode = 0) => {
     if (begun) return;
     begun = true;
-    log.info({ signal }, 'Stopping: no more connections; the workers finish open requests');
-    // Before the workers are told: what was accepted until now is on its way to one that still serves it.
+    log.info({ signal }, 'Stopping: not accepting connections; workers finish open requests');
+    // Close the listener before stopping workers: every accepted connection has been sent to a worker that still serves.
     listener.close();
     setTimeout(
       () => {
         crew.kill();
-        log.fatal('Could not stop in time: a worker does not end');
+        log.fatal('Could not stop in time: killed a worker that did not end');
         process.exit(1);
       },
       shutdownSeconds * 1000 + stuckAfter,

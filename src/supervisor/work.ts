@@ -11,8 +11,8 @@ import { handleUncaughtErrors } from './uncaught-errors.ts';
 const say = (message: ToSupervisor, then: () => void = () => {}): void => void process.send?.(message, then);
 
 /**
- * Serves what connections the supervisor hands over, until it says to stop or has ended. Failures go to the supervisor,
- * which tells the operator of one for all.
+ * Serves connections from the supervisor until the supervisor sends `stop` or ends. A failed start is reported to the
+ * supervisor, which shows the operator one message for all workers.
  */
 export async function work(config: Config, log: Logger): Promise<void> {
   try {
@@ -30,13 +30,13 @@ async function serve(config: Config, log: Logger): Promise<void> {
     const message = toWorker.parse(received);
     if (message === 'stop') return end('stop');
     if (message !== 'connection') return void tellMetrics(server, message.metrics);
-    // Before the first read: what is not taken is another's when this process dies.
+    // Sent before the first read: if this process dies, another worker serves connections that were not taken.
     say('taken');
-    // There is none when its client has gone meanwhile.
+    // There is no socket if its client has disconnected in between.
     if (connection instanceof Socket) server.take(connection);
   });
   process.on('disconnect', () => end('disconnect'));
-  // The supervisor stops handing over first, and then says so.
+  // The supervisor first stops sending connections, then sends `stop`.
   onStopSignal((signal) => (process.connected ? say('leaving') : end(signal)));
   if (process.connected) say('ready');
   else end('disconnect');

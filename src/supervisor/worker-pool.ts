@@ -5,24 +5,24 @@ import { restartDelay, soonLost } from './restart-delay.ts';
 import { WorkerStartError } from './start-failure.ts';
 import { startWorker, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
-/** So many workers, each in a place with a number: another takes the place of one that ends. */
+/** A fixed number of workers, each in a numbered place. A worker that ends is replaced. */
 export interface WorkerPool {
-  /** Gives a connection to a worker, or keeps it until one is ready. */
+  /** Sends a connection to a worker, or queues it until one is ready. */
   hand(connection: Socket): void;
   /**
-   * Ends all in order. Call it when nothing is accepted any more.
-   * @returns whether every worker ended well
+   * Shuts all workers down gracefully. Call it after the listener is closed.
+   * @returns whether every worker ended cleanly
    */
   stop(): Promise<boolean>;
-  /** What the workers know of themselves, as one page, with what is known of the crew. */
+  /** One page with the metrics of all workers and of the supervisor. */
   metrics(): Promise<string>;
-  /** Ends all at once. */
+  /** Kills all workers. */
   kill(): void;
 }
 
 interface Place {
   readonly number: number;
-  /** Which of all processes that there have been, over all places. */
+  /** The number of its process among all processes started so far. */
   serial: number;
   worker: WorkerProcess | null;
   timesLost: number;
@@ -30,8 +30,9 @@ interface Place {
 }
 
 /**
- * @returns the crew, and when all of it is ready for the first time; until then a worker that ends is none to start
- *   again but a failure of the start
+ * Starts the workers.
+ * @returns the pool, and a promise that resolves when all workers are ready. It rejects if a worker ends before that; only
+ *   later are workers restarted
  */
 export function startWorkerPool(
   size: number,
@@ -55,7 +56,7 @@ export function startWorkerPool(
   let started = 0;
   const metrics = createCrewMetrics(size);
 
-  /** Of those with the fewest connections on their way to them, so that one that is stuck gets no more, each in turn. */
+  /** Round robin among the ready workers with the fewest untaken connections, so that a stuck worker gets no more. */
   function choose(): WorkerProcess | null {
     turn = (turn + 1) % size;
     let chosen: WorkerProcess | null = null;
@@ -99,7 +100,7 @@ export function startWorkerPool(
       if (places.every(({ worker }) => worker === null)) onAllEnded();
     } else if (phase === 'starting') {
       startFailed(
-        new WorkerStartError(end.failure ?? `A worker ended at its start: ${how(end)}.`, end.code || 1),
+        new WorkerStartError(end.failure ?? `A worker ended during its start: ${how(end)}.`, end.code || 1),
       );
     } else {
       place.timesLost = soonLost(place.timesLost, end.servedMilliseconds);
@@ -107,7 +108,7 @@ export function startWorkerPool(
       metrics.lost();
       log.error(
         { worker: place.number, pid, reason: end.failure ?? how(end), restartMilliseconds: delay },
-        'A worker ended; another takes its place',
+        'A worker ended unexpectedly and will be restarted',
       );
       place.restart = setTimeout(() => fill(place), delay);
     }
@@ -142,4 +143,4 @@ export function startWorkerPool(
 }
 
 const how = ({ code, signal }: WorkerEnd): string =>
-  signal === null ? `it exited with ${code}` : `it was ended by ${signal}`;
+  signal === null ? `it exited with ${code}` : `it was killed by ${signal}`;

@@ -4,37 +4,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessMetrics } from '../telemetry/workers-page.ts';
 import { type ToWorker, toSupervisor, workerArgument } from './messages.ts';
 
-/** How long a worker's last messages may take after its exit, in milliseconds. */
+/** How long to wait for a worker's last messages after its exit, in milliseconds. */
 const lastMessagesWithin = 200;
 
-/** How long a worker may take to say what it knows of itself, in milliseconds: one that is stuck holds up no page. */
+/** Timeout of a worker's metrics, in milliseconds, so that a stuck worker does not block the metrics page. */
 const metricsWithin = 1_000;
 
 /** How a worker ended. */
 export interface WorkerEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it said when it could not start. */
+  /** Its message if it could not start. */
   readonly failure: string | null;
-  /** What it was given and did not take: nothing was read from these, and another can serve them. */
+  /** Connections that it was sent but did not take. Nothing was read from them, so another worker can serve them. */
   readonly untaken: readonly Socket[];
-  /** From when it was ready, in milliseconds; null when it never was. */
+  /** Milliseconds since it was ready; null if it never was. */
   readonly servedMilliseconds: number | null;
 }
 
 /** A worker as the supervisor sees it. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
-  /** Whether it is to be given connections. */
+  /** Whether it accepts connections. */
   readonly isReady: boolean;
-  /** How many connections it was given and has not taken yet: it is busy, or stuck. */
+  /** The number of connections that it was sent and has not taken yet. It grows while the worker is busy or stuck. */
   readonly untaken: number;
   hand(connection: Socket): void;
-  /** Asks what it knows of itself; null where it does not say so in time, or is not ready. */
+  /** Requests its metrics; null if it does not answer in time, or is not ready. */
   metrics(): Promise<ProcessMetrics | null>;
-  /** Tells it to end in order. Whatever it was given before it serves; one that was not ready ends at once. */
+  /** Starts its graceful shutdown. It still serves all connections sent before; a worker that was not ready is killed. */
   stop(): void;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void;
 }
 
@@ -43,7 +43,7 @@ export interface WorkerListener {
   ended(end: WorkerEnd): void;
 }
 
-/** Starts this program once more, as a worker with this number. */
+/** Starts this program in another process, as the worker with this number. */
 export function startWorker(number: number, listener: WorkerListener): WorkerProcess {
   const child = fork(process.argv[1] ?? '', [workerArgument, String(number)]);
   const untaken: Socket[] = [];
@@ -53,7 +53,7 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
   let readyAt: number | undefined;
   let failure: string | null = null;
 
-  // A channel that is closed is no error of its own: the worker's end, which follows, is seen to.
+  // A closed channel is not an error here: the worker's exit follows and is handled.
   const send = (message: ToWorker, connection?: Socket): void =>
     void child.send(message, connection, { keepOpen: true }, () => {});
   const stop = (): void => {
@@ -70,7 +70,7 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
       state = 'ready';
       listener.ready();
     } else if (message === 'taken') {
-      // Closes this process's hold on it, and not the connection, which the worker has.
+      // Closes this process's handle only. The worker has its own handle to the connection.
       untaken.shift()?.destroy();
     } else if (message === 'leaving') {
       stop();
@@ -89,8 +89,8 @@ export function startWorker(number: number, listener: WorkerListener): WorkerPro
       untaken: untaken.splice(0),
       servedMilliseconds: readyAt === undefined ? null : performance.now() - readyAt,
     });
-  // The last messages may come after the exit, and the channel's end is behind them. Of a worker that died with a
-  // connection on its way to it, Node.js does not always notice that end.
+  // The last messages may arrive after the exit, followed by the end of the channel. Node.js does not always notice that
+  // end if the worker died while a connection was being sent to it.
   child.once('exit', (code, signal) => {
     if (!child.connected) return end(code, signal);
     const overdue = setTimeout(() => child.disconnect(), lastMessagesWithin);

@@ -68,7 +68,7 @@ async function listen(server: Server, { host, port }: MetricsAddress): Promise<v
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw new MetricsListenError('The metrics cannot be served.', { cause: error });
+    throw new MetricsListenError('The metrics endpoint could not start.', { cause: error });
   }
 }
 

@@ -6,10 +6,10 @@ import { type Client, createClient, type ValidateOutcome } from '../sdk/index.ts
 import { startServer } from '../server.ts';
 
 /**
- * The whole story, from a vendor's registration to a customer who is refused: a server in memory, and nothing but its
- * public interfaces. Exits non-zero when a step does not go as told.
+ * Runs through everything from a vendor's registration to a refused customer, on a server in memory and through its public
+ * interfaces only. The process exits with 1 if a step has another result than expected.
  */
-async function tell(baseUrl: string): Promise<void> {
+async function runDemo(baseUrl: string): Promise<void> {
   const vendor = createVendor(baseUrl);
 
   step('A vendor registers, over GraphQL');
@@ -22,7 +22,7 @@ async function tell(baseUrl: string): Promise<void> {
     `${registered.register.developer.name} <${registered.register.developer.email}> is logged in by cookie.`,
   );
 
-  step('She creates an application, which gets a signing key of its own');
+  step('The vendor creates an application, which gets its own signing key');
   const { createApplication } = await vendor.ask(
     `mutation ($input: CreateApplicationInput!) {
       createApplication(input: $input) { application { id name } sdkHint { baseUrl appId version publicKeyB64 } }
@@ -42,9 +42,9 @@ async function tell(baseUrl: string): Promise<void> {
   );
   const { application, sdkHint } = createApplication;
   say(`${application.name} has id ${application.id}`);
-  say(`and public key ${sdkHint.publicKeyB64}, which she builds into the program.`);
+  say(`and public key ${sdkHint.publicKeyB64}, which the vendor builds into the program.`);
 
-  step('She mints two keys: a month each, tier 2');
+  step('The vendor creates two license keys: 30 days each, tier 2');
   const { createLicenses } = await vendor.ask(
     `mutation ($input: CreateLicensesInput!) { createLicenses(input: $input) { keys { id licenseKey } warning } }`,
     { applicationId: application.id, amount: 2, durationSeconds: 30 * 24 * 60 * 60, subscriptionTier: 2 },
@@ -59,20 +59,20 @@ async function tell(baseUrl: string): Promise<void> {
   say(createLicenses.warning);
   const sold = required(createLicenses.keys[0]);
 
-  step('A customer starts the program, which asks with the SDK');
+  step('A customer starts the program, which validates the key with the SDK');
   const program = createClient(sdkHint);
   const first = expectVerdict(await program.validate(sold.licenseKey, { hwid: 'customer-laptop' }), 'OK');
   say(`It runs, at tier ${first.valid ? first.subscriptionTier : '?'}, until ${until(first)}.`);
-  say('The license is bound to customer-laptop now.');
+  say('The license is now bound to customer-laptop.');
 
-  step('He starts it again on the same device');
+  step('The customer starts it again on the same device');
   expectVerdict(await program.validate(sold.licenseKey, { hwid: 'customer-laptop' }), 'OK');
   say('It runs.');
 
   step('A friend tries the key on another device');
   await refused(program, sold.licenseKey, 'friends-desktop', 'HWID_MISMATCH');
 
-  step('Someone makes a key up');
+  step('Someone makes up a key');
   await refused(program, 'AAAAA-BBBBB-CCCCC-DDDDD-EEEEE', 'friends-desktop', 'LICENSE_NOT_FOUND');
 
   step('The vendor bans the license');
@@ -83,7 +83,7 @@ async function tell(baseUrl: string): Promise<void> {
   );
   say(`Its status is ${banLicense.license.status}.`);
 
-  step('The customer starts the program once more');
+  step('The customer starts the program again');
   await refused(program, sold.licenseKey, 'customer-laptop', 'BANNED');
 }
 
@@ -110,7 +110,7 @@ type Verdict = Extract<ValidateOutcome, { kind: 'verdict' }>;
 
 function expectVerdict(outcome: ValidateOutcome, code: string): Verdict {
   if (outcome.kind === 'verdict' && outcome.code === code) return outcome;
-  throw new Error(`Expected the verdict ${code}; the SDK says ${JSON.stringify(outcome)}`);
+  throw new Error(`Expected the verdict ${code}, but the SDK returned ${JSON.stringify(outcome)}`);
 }
 
 async function refused(program: Client, licenseKey: string, hwid: string, code: string): Promise<void> {
@@ -119,10 +119,10 @@ async function refused(program: Client, licenseKey: string, hwid: string, code: 
 }
 
 const until = (verdict: Verdict): string =>
-  verdict.valid ? (verdict.expiresAt?.toISOString().slice(0, 10) ?? 'for ever') : 'never';
+  verdict.valid ? (verdict.expiresAt?.toISOString().slice(0, 10) ?? 'forever') : 'never';
 
 function required<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('The server answered fewer keys than it was asked for');
+  if (value === undefined) throw new Error('The server returned fewer keys than requested');
   return value;
 }
 
@@ -144,10 +144,10 @@ const config = loadConfig({ DATA_DIR: 'memory:', PORT: String(port), LOG_LEVEL: 
 write(`Starting Latchkey in memory at ${config.publicUrl} …`);
 const server = await startServer(config);
 try {
-  await tell(server.url);
-  write('\nEvery step went as told.');
+  await runDemo(server.url);
+  write('\nEvery step succeeded.');
 } catch (error) {
-  write(`\nThis step went wrong: ${error instanceof Error ? error.message : String(error)}`);
+  write(`\nThis step failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
   await server.close();

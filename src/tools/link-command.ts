@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Puts `latchkey` among the commands of this folder, as npm does for a dependency's and not for the folder's own. A
- * `bin` in package.json would do no good: `npx latchkey` would install the folder into npm's cache, which builds all of
- * it, before it ran.
+ * Links `latchkey` into node_modules/.bin. npm links only the commands of dependencies, not those of the package itself.
+ * With a `bin` in package.json, `npx latchkey` would first install and build the whole package in npm's cache.
  */
 export function linkCommand(root: string): void {
   const commands = join(root, 'node_modules', '.bin');

@@ -16,15 +16,15 @@ import { createLogger } from '../lib/log.ts';
 
 const schemaPath = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url));
 
-/** What `prisma/schema.prisma` says. */
+/** Reads `prisma/schema.prisma`. */
 export function readSchema(): Promise<string> {
   return readFile(schemaPath, 'utf8');
 }
 
 /**
- * The SQL that takes a database with these migrations to what the Prisma schema says; null when they agree.
- * Prisma's own schema engine compares, on a database in memory: no server and no download is needed. It sees
- * tables, columns, indexes and keys; CHECK constraints and partitions are not in its language and stay as they are.
+ * Returns the SQL that changes a database with these migrations to match the Prisma schema; null if it matches. Prisma's
+ * schema engine compares them on a database in memory, so no server or download is needed. It compares tables, columns,
+ * indexes and keys; it ignores CHECK constraints and partitions, which it does not support.
  */
 export async function migrationDiff(
   schema: string,
@@ -59,7 +59,7 @@ export async function migrationDiff(
   }
 }
 
-/** The engine reads the catalog's `"char"` columns, a type that the pg adapter does not know. */
+/** An adapter that supports `"char"` columns: the engine reads them from the catalog, and the pg adapter does not know them. */
 function catalogAdapter(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const { CHAR, TEXT } = pg.types.builtins;
   const charColumns = new WeakMap<object, number[]>();
@@ -90,19 +90,19 @@ function catalogAdapter(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
 
 let started: Promise<void> | undefined;
 
-/** Once a process: the package keeps one engine's memory in variables of its own. */
+/** Once per process: the package keeps one engine's memory in module variables. */
 function engineStarted(): Promise<void> {
   started ??= startEngine();
   return started;
 }
 
-/** The package's own entry imports its .wasm file, which Node 20 cannot. */
+/** The package's own entry point imports a .wasm file, which Node 20 does not support. */
 async function startEngine(): Promise<void> {
   const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const binary = await readFile(entry.replace(/\.js$/, '.wasm'));
   const { instance } = await WebAssembly.instantiate(binary, { './schema_engine_bg.js': { ...glue } });
   glue.__wbg_set_wasm(instance.exports);
-  // Where the engine leaves the message of a panic; without it the panic itself fails, and says nothing.
+  // The engine reports the message of a panic here. Without this, the panic handler itself fails without a message.
   const report = (message: string) => process.stderr.write(`The schema engine panicked: ${message}\n`);
   Reflect.set(globalThis, 'PRISMA_WASM_PANIC_REGISTRY', { set_message: report });
   const start = instance.exports.__wbindgen_start;

@@ -17,17 +17,17 @@ import { z } from 'zod';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A client as a package of its own. */
+/** A client package. */
 interface ClientPackage {
   readonly name: `@latchkey/${string}`;
   readonly description: string;
-  /** The folder below src whose index.ts is the package. */
+  /** The folder in src whose index.ts is the entry point. */
   readonly part: string;
-  /** The page for those who install it, which becomes its README. */
+  /** The document for its users, which becomes its README. */
   readonly page: string;
-  /** Further files of src. */
+  /** Additional files of src. */
   readonly extra: readonly string[];
-  /** What it imports, in the versions that the service has: those are tested together. */
+  /** Its dependencies, in the versions of the service: those are tested together. */
   readonly dependencies: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export interface PackedClient {
   readonly bytes: number;
 }
 
-/** Packs the clients into a folder, which has no other client packages afterwards. */
+/** Packs the clients into a folder, after removing earlier client packages from it. */
 export async function packClients(folder: string): Promise<readonly PackedClient[]> {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) {
@@ -84,7 +84,7 @@ async function pack(client: ClientPackage, folder: string): Promise<PackedClient
   }
 }
 
-/** Compiles what the part's index.ts reaches and nothing else, without the types of Node.js. */
+/** Compiles the part's index.ts and what it imports, without the types of Node.js. */
 async function compile(part: string, staging: string, outDir: string): Promise<void> {
   const config = {
     extends: join(root, 'tsconfig.build.json'),
@@ -95,7 +95,7 @@ async function compile(part: string, staging: string, outDir: string): Promise<v
   writeFileSync(join(staging, 'tsconfig.json'), JSON.stringify(config));
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   await promisify(execFile)(process.execPath, [compiler, '-p', staging]);
-  // The compiler leaves `.ts` in declarations, which only itself can follow.
+  // The compiler keeps `.ts` extensions in declarations, which other tools cannot resolve.
   for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.d.ts')) continue;
     const text = readFileSync(join(outDir, name), 'utf8');
@@ -116,7 +116,7 @@ function manifestOf({ name, description, part, dependencies }: ClientPackage) {
   const own = rootManifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const versionOf = (dependency: string) => {
     const version = own.dependencies[dependency];
-    if (version === undefined) throw new Error(`${dependency} is no dependency of package.json`);
+    if (version === undefined) throw new Error(`${dependency} is not a dependency in package.json`);
     return [dependency, version] as const;
   };
   const types = `./${part}/index.d.ts`;
@@ -126,7 +126,7 @@ function manifestOf({ name, description, part, dependencies }: ClientPackage) {
     version: own.version,
     description,
     license: own.license,
-    // It is handed on as a file: npm then refuses to publish it where its name is not the vendor's.
+    // The package is distributed as a file. `private` keeps npm from publishing it by accident.
     private: true,
     type: 'module',
     sideEffects: false,
@@ -139,7 +139,7 @@ function manifestOf({ name, description, part, dependencies }: ClientPackage) {
 }
 
 async function npm(args: readonly string[]): Promise<void> {
-  // On Windows npm is a script, which only a shell runs.
+  // On Windows, npm is a script that needs a shell.
   await promisify(execFile)('npm', args, { cwd: root, shell: process.platform === 'win32' });
 }
 

@@ -12,17 +12,17 @@ import { readMigrations } from '../db/migrations.ts';
 import { createLogger } from '../lib/log.ts';
 
 /**
- * Makes the database that a first start copies (see db/embedded/template.ts), unless it is there already, and
- * removes those of other versions. It appears whole or not at all, so any number of builds may run at once.
+ * Creates the database that a first start copies (see db/embedded/template.ts), unless it exists, and removes those of
+ * other versions. It is renamed into place when complete, so several builds can run at the same time.
  */
 export async function prepareEmbedded(): Promise<Template> {
   const migrations = await readMigrations();
   const template = templateOf(migrations);
   const root = dirname(template.directory);
   const found = findTemplate(migrations);
-  if (found === 'unreadable') throw new Error(`${root} is another user's: remove it as that user.`);
+  if (found === 'unreadable') throw new Error(`${root} belongs to another user: remove it as that user.`);
   if (found !== null) {
-    // Another user's are left as they are.
+    // This fails for files of another user, which are readable already.
     await letAllRead(root).catch(() => undefined);
     return template;
   }
@@ -42,7 +42,7 @@ export async function prepareEmbedded(): Promise<Template> {
     const archive = await engine.dumpDataDir('none');
     await engine.close();
     await writeFile(join(draft, 'data.tar'), Buffer.from(await archive.arrayBuffer()));
-    // The service may run as another user than the one who installs it, whose umask may keep everything to themselves.
+    // The service may run as a different user than the one who installs it, whose umask may be restrictive.
     await letAllRead(draft);
     await chmod(templatesDirectory, 0o755);
     await rename(draft, root).catch((error: unknown) => {

@@ -8,9 +8,8 @@ import { refuseBreaking, reportDrift } from './contracts/report.ts';
 import { compareSchemas } from './contracts/schema-changes.ts';
 
 /**
- * Writes the contracts that are committed beside the code that they are printed from, but no GraphQL schema that
- * breaks clients, unless `--allow-breaking` says that this is meant. With `--check`, compares them instead, and fails
- * with what changed.
+ * Generates the committed contracts from the code. It refuses a GraphQL schema that breaks clients, unless
+ * `--allow-breaking` is given. With `--check`, it writes nothing and fails with a list of changes if a contract differs.
  */
 const contracts: readonly Contract[] = [
   {
@@ -22,7 +21,7 @@ const contracts: readonly Contract[] = [
   { path: 'openapi.json', text: await printOpenApi(), compare: compareOperations, guarded: false },
 ];
 
-/** What `/api/v1/openapi.json` answers, with an address that holds on any host. */
+/** The response of `/api/v1/openapi.json`, with a relative server URL that is valid on any host. */
 async function printOpenApi(): Promise<string> {
   const answer = await createRestApp('', (_c, next) => next()).request('/openapi.json');
   return `${JSON.stringify(await answer.json(), null, 2)}\n`;

@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await startTestServer({ env: noLimits });
 });
 afterAll(() => server.close());
-/** Each test has an account of its own. */
+/** Each test has its own account. */
 beforeEach(async () => {
   world = await createWorld(server);
 });
@@ -60,7 +60,7 @@ const vault = () => ({
 });
 
 describe('the mask', () => {
-  test('is what keys are minted after, until it is null again', async () => {
+  test('determines the format of minted keys until it is reset to null', async () => {
     const application = await world.createApplication();
     const mask = 'PHOTO-XXXXXXXX-XXXXXXXX';
     const answer = await post('mask', { mask });
@@ -79,7 +79,7 @@ describe('the mask', () => {
   });
 
   test.each(['', 'XXXXXXX', 'no random letter', 'X'.repeat(129), 'XXXXXXXXX\n', 1, undefined, ['X']])(
-    'is not %j',
+    'cannot be %j',
     async (mask) => {
       expectIssue(await post('mask', { mask }), 'mask');
       expect(await account()).toMatchObject({ licenseMask: null });
@@ -87,7 +87,7 @@ describe('the mask', () => {
   );
 });
 
-describe('what needs the password', () => {
+describe('a change that requires the password', () => {
   const doors: [string, () => Record<string, unknown>][] = [
     ['POST mode', () => ({ mode: 'private' })],
     ['POST vault', vault],
@@ -95,7 +95,7 @@ describe('what needs the password', () => {
     ['POST delete', () => ({ confirm: 'DELETE' })],
   ];
 
-  test.each(doors)('%s: a wrong one is INVALID_CREDENTIALS and changes nothing', async (door, body) => {
+  test.each(doors)('%s: a wrong password is INVALID_CREDENTIALS and changes nothing', async (door, body) => {
     const [method = '', path = ''] = door.split(' ');
     const key = await apiKey();
     const before = await databaseState(server);
@@ -111,7 +111,7 @@ describe('what needs the password', () => {
     expect({ ...after, api_keys: null }).toEqual({ ...before, api_keys: null });
   });
 
-  test.each(doors)('%s: none is refused', async (door, body) => {
+  test.each(doors)('%s: a missing password is refused', async (door, body) => {
     const [method = '', path = ''] = door.split(' ');
     const send = (fields: Record<string, unknown>) =>
       world.client.send(method, `/api/v1/account/${path}`, { ...body(), ...fields });
@@ -130,7 +130,7 @@ describe('what needs the password', () => {
 });
 
 describe('the mode', () => {
-  test('private stops the server from minting, and default lets it again', async () => {
+  test('private disables minting on the server, and default enables it again', async () => {
     const application = await world.createApplication();
     const mint = () =>
       world.client.post('/api/v1/licenses/create', {
@@ -152,7 +152,7 @@ describe('the mode', () => {
     ]);
   });
 
-  test.each(['Private', '', null, undefined, 1])('is not %j', async (mode) => {
+  test.each(['Private', '', null, undefined, 1])('cannot be %j', async (mode) => {
     expectIssue(await post('mode', withPassword({ mode })), 'mode');
   });
 });
@@ -184,7 +184,7 @@ describe('the vault', () => {
 });
 
 describe('the profile', () => {
-  test('takes a new name and address, each by itself', async () => {
+  test('accepts a new name and a new address separately', async () => {
     const email = `New-${randomBytes(6).toString('hex')}@Example.com`;
     const named = expectSuccess(await patchProfile({ name: 'Ada Lovelace' }), 200, developerAnswer);
     expect(named.developer).toMatchObject({ name: 'Ada Lovelace', email: world.developer.email });
@@ -203,7 +203,7 @@ describe('the profile', () => {
     ]);
   });
 
-  test("does not take another account's address, however it is written", async () => {
+  test("refuses another account's address in any letter case", async () => {
     const other = await createWorld(server);
     for (const email of [other.developer.email, other.developer.email.toUpperCase()]) {
       expectFailure(await patchProfile({ email, name: 'Eve' }), 409, 'EMAIL_TAKEN');
@@ -213,7 +213,7 @@ describe('the profile', () => {
     expect((await patchProfile({ email: email.toUpperCase() })).status, 'one’s own is fine').toBe(200);
   });
 
-  test('a new password ends every older cookie, gives this client a new one, and leaves keys alone', async () => {
+  test('a new password ends every earlier cookie, sets a new one for this client, and does not affect API keys', async () => {
     const key = await apiKey();
     const elsewhere = new ApiClient(server.baseUrl, {
       cookie: cookieOf(await login(world.developer.password)) ?? '',
@@ -237,7 +237,7 @@ describe('the profile', () => {
     expect(await account()).toMatchObject({ passwordHash: expect.stringMatching(/^\$argon2id\$/) });
   });
 
-  test('a new password sent by API key sets no cookie, and ends those that are', async () => {
+  test('a new password set with an API key ends all cookies and sets none', async () => {
     const client = byKey(await apiKey());
     const answer = await patchProfile({ newPassword: 'an entirely new password' }, client);
     expectSuccess(answer, 200, developerAnswer);
@@ -263,7 +263,7 @@ describe('the profile', () => {
   });
 });
 
-/** A developer's whole belongings: one row at least in every table. */
+/** Data of a developer with at least one row in every table. */
 async function createFullAccount(owner: World) {
   const application = await owner.createApplication();
   const license = await application.mintOne({ durationSeconds: 3_600, subscriptionTier: 1 });
@@ -298,7 +298,7 @@ async function createFullAccount(owner: World) {
 }
 
 describe('the export of the account', () => {
-  test('holds everything that is the developer’s, and no secret', async () => {
+  test('contains all data of the developer, and no secret', async () => {
     const { application, license, spare, session, user, key, token } = await createFullAccount(world);
     await createFullAccount(await createWorld(server));
     const value = await exported();
@@ -357,7 +357,7 @@ describe('the export of the account', () => {
     }
   });
 
-  test('is noted in the log, after what it shows', async () => {
+  test('is logged after the entries that it contains', async () => {
     const { securityLog } = await exported();
     expect(securityLog.map(({ event }) => event)).toEqual(['developer_registered']);
     expect((await exported()).securityLog.map(({ event }) => event)).toEqual([
@@ -372,14 +372,14 @@ describe('deleting the account', () => {
     post('delete', withPassword({ confirm: 'DELETE', ...fields }), client);
 
   test.each(['delete', 'Delete', 'DELETE ', '', true, null, undefined])(
-    'needs more than %j',
+    'is not confirmed by %j',
     async (confirm) => {
       expectIssue(await remove({ confirm }), 'confirm');
       expect((await me()).status).toBe(200);
     },
   );
 
-  test('leaves nothing of it in any table, ends cookies and keys, and nobody else notices', async () => {
+  test('deletes all its rows, ends its cookies and keys, and does not affect others', async () => {
     const other = await createWorld(server);
     const others = await createFullAccount(other);
     const mine = await createFullAccount(world);
@@ -440,7 +440,7 @@ describe('deleting the account', () => {
     expect(await prisma().license.count({ where: { applicationId: others.application.id } })).toBe(2);
   });
 
-  test('works by API key, and its address is free again', async () => {
+  test('works with an API key, and frees its email address', async () => {
     const client = byKey(await apiKey());
     expectSuccess(await remove({}, client), 200, doneAnswer);
     expectFailure(await remove({}, client), 401, 'UNAUTHENTICATED');
@@ -460,7 +460,7 @@ describe('the limits', () => {
   });
   afterAll(() => limited.close());
 
-  test('twenty a minute are shared by mode, vault, profile, export and delete, whatever their outcome', async () => {
+  test('mode, vault, profile, export and delete share twenty requests a minute, whatever their result', async () => {
     const { client } = await createWorld(limited);
     const asks = [
       () => client.post('/api/v1/account/mode', {}),
@@ -483,7 +483,7 @@ describe('the limits', () => {
     expect((await client.post('/api/v1/account/mask', { mask: null })).status, 'no part of it').toBe(200);
   });
 
-  test('thirty blind mints a minute, apart from the others', async () => {
+  test('thirty blind mints a minute have a separate limit', async () => {
     const { client } = await createWorld(limited);
     const mint = (path: string) => client.post(`/api/v1/licenses/${path}`, {});
     for (let asked = 0; asked < 30; asked++) {
@@ -494,7 +494,7 @@ describe('the limits', () => {
   });
 });
 
-test('of parallel changes of the password with the old one exactly one is made, and the others open nothing', async () => {
+test('of parallel password changes with the old password exactly one succeeds', async () => {
   const { email, password } = world.developer;
   const passwords = Array.from({ length: 5 }, (_, index) => `new password number ${index}`);
   const answers = await Promise.all(

@@ -28,7 +28,7 @@ const createKey = async (client = world.client, name = 'build server') =>
   expectSuccess(await client.post('/api/v1/account/api-keys', { name }), 201, apiKeyAnswer);
 const withKey = (bearer: string) => new ApiClient(server.baseUrl, { bearer });
 
-test('a new key is shown once, and the database holds its SHA-256 and a short prefix alone', async () => {
+test('a new key is shown only once, and the database has only its SHA-256 and a short prefix', async () => {
   const { key, warning } = await createKey();
   expect(key.name).toBe('build server');
   expect(key.apiKey).toMatch(/^service_live_[A-Za-z0-9_-]{43}$/);
@@ -41,7 +41,7 @@ test('a new key is shown once, and the database holds its SHA-256 and a short pr
   expect(JSON.stringify({ ...row, keyHash: null })).not.toContain(key.apiKey.slice(key.keyPrefix.length));
 });
 
-test('making one is recorded without the key', async () => {
+test('creating a key is logged without the key', async () => {
   const { key } = await createKey(world.client, 'recorded');
   const entry = await prisma().securityLogEntry.findFirstOrThrow({
     where: { developerId: world.developer.id, event: 'api_key_created' },
@@ -51,12 +51,12 @@ test('making one is recorded without the key', async () => {
   expect(JSON.stringify(entry)).not.toContain(key.apiKey);
 });
 
-test('names need not differ, keys do', async () => {
+test('names may be equal, keys are unique', async () => {
   const keys = await Promise.all([createKey(), createKey(), createKey()]);
   expect(new Set(keys.map(({ key }) => key.apiKey)).size).toBe(3);
 });
 
-test('a key opens every dashboard route as its developer', async () => {
+test('a key authenticates as its developer on every dashboard route', async () => {
   const { key } = await createKey();
   const client = withKey(key.apiKey);
   const me = expectSuccess(await client.get('/api/v1/auth/me'), 200, developerAnswer);
@@ -78,14 +78,14 @@ test('a key opens every dashboard route as its developer', async () => {
   expect((await client.delete(`/api/v1/apps/${id}`)).status).toBe(200);
 });
 
-test('a key has no more than its developer', async () => {
+test('a key has no access beyond its developer', async () => {
   const { key } = await createKey();
   const other = await createWorld(server);
   const { id } = await other.createApplication();
   expectFailure(await withKey(key.apiKey).get(`/api/v1/apps/${id}`), 404, 'APP_NOT_FOUND');
 });
 
-test('the scheme is read in any case, the key is not', async () => {
+test('the scheme is case-insensitive, the key is not', async () => {
   const { key } = await createKey();
   const ask = (authorization: string) =>
     new ApiClient(server.baseUrl, { headers: { Authorization: authorization } }).get('/api/v1/auth/me');
@@ -113,13 +113,13 @@ test('the scheme is read in any case, the key is not', async () => {
   }
 });
 
-test('a key in the cookie’s place is nobody, and a cookie in the key’s place is nobody', async () => {
+test('a key sent as a cookie, or a cookie sent as a key, does not authenticate', async () => {
   const { key } = await createKey();
   const asCookie = new ApiClient(server.baseUrl, { cookie: key.apiKey });
   expectFailure(await asCookie.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
 });
 
-test('a revoked key is nobody, and raising session_version leaves keys alone', async () => {
+test('a revoked key does not authenticate, and raising session_version does not affect keys', async () => {
   const { key } = await createKey();
   const client = withKey(key.apiKey);
   await prisma().developer.update({
@@ -132,7 +132,7 @@ test('a revoked key is nobody, and raising session_version leaves keys alone', a
   await prisma().developer.update({ where: { id: world.developer.id }, data: { sessionVersion: 0 } });
 });
 
-test('making a key asks for a credential and a name', async () => {
+test('creating a key requires a credential and a name', async () => {
   expectFailure(
     await new ApiClient(server.baseUrl).post('/api/v1/account/api-keys', { name: 'key' }),
     401,
@@ -150,7 +150,7 @@ const revocations = () =>
     orderBy: { id: 'asc' },
   });
 
-test('the list has what tells keys apart, newest first, and no token', async () => {
+test('the list has the metadata of keys, newest first, and no token', async () => {
   const owner = await createWorld(server);
   expect(await list(owner.client)).toEqual([]);
   const first = (await createKey(owner.client, 'first')).key;
@@ -166,7 +166,7 @@ test('the list has what tells keys apart, newest first, and no token', async () 
   expect(await list(withKey(first.apiKey)), 'by key as by cookie').toHaveLength(2);
 });
 
-test('revoking ends a key at once and for good; it stays in the list; doing it again changes nothing', async () => {
+test('revoking ends a key at once and permanently; it stays in the list; revoking it again changes nothing', async () => {
   const { key } = await createKey(world.client, 'to revoke');
   const client = withKey(key.apiKey);
   expect((await client.get('/api/v1/auth/me')).status).toBe(200);
@@ -185,7 +185,7 @@ test('revoking ends a key at once and for good; it stays in the list; doing it a
   expect(recorded[0]).toMatchObject({ ip: world.client.ip, applicationId: null });
 });
 
-test('a key may revoke itself and another, and leaves the others alone', async () => {
+test('a key can revoke itself and another one without affecting the rest', async () => {
   const [one, two, three] = await Promise.all([createKey(), createKey(), createKey()]);
   const client = withKey(one.key.apiKey);
   expectSuccess(await revoke(two.key.id, client), 200, doneAnswer);
@@ -195,7 +195,7 @@ test('a key may revoke itself and another, and leaves the others alone', async (
   expect((await withKey(three.key.apiKey).get('/api/v1/auth/me')).status).toBe(200);
 });
 
-test('a key of another developer is answered exactly as none, and is not revoked', async () => {
+test('a key of another developer gets the same response as a missing one, and is not revoked', async () => {
   const { key } = await createKey();
   const stranger = await createWorld(server);
   const foreign = await revoke(key.id, stranger.client);
@@ -207,7 +207,7 @@ test('a key of another developer is answered exactly as none, and is not revoked
   expect(await list(stranger.client)).toEqual([]);
 });
 
-test('when a key was last used is noted, in one write for many requests', async () => {
+test('the last use of a key is recorded, in one write for many requests', async () => {
   const { key } = await createKey(world.client, 'in use');
   const { apiKeyUse, database } = server.deps.services;
   await apiKeyUse.flush();
@@ -223,7 +223,7 @@ test('when a key was last used is noted, in one write for many requests', async 
   await apiKeyUse.flush();
   const writes = statements.take().filter((text) => /UPDATE\s+"?(public"?\."?)?api_keys/i.test(text));
   expect(writes.length).toBeGreaterThan(0);
-  // The recorder writes by itself once a second: ten slow requests may take a few of them.
+  // The recorder writes once a second, and ten slow requests may take a few seconds.
   expect(writes.length).toBeLessThan(10);
   const first = await lastUse();
   expect(first).toBeGreaterThanOrEqual(before - 1);
@@ -234,7 +234,7 @@ test('when a key was last used is noted, in one write for many requests', async 
   expect(await lastUse()).toBeGreaterThanOrEqual((first ?? 0) + 3_600_000);
 });
 
-test('a use that failed is no use', async () => {
+test('a failed use is not recorded', async () => {
   const { key } = await createKey(world.client, 'revoked early');
   expectSuccess(await revoke(key.id), 200, doneAnswer);
   await withKey(key.apiKey).get('/api/v1/auth/me');

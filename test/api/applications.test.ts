@@ -28,7 +28,7 @@ const get = async (id: string) =>
 const settingsPath = (id: string) => `/api/v1/apps/${id}/settings`;
 
 describe('creating an application', () => {
-  test('answers the documented defaults, the whole message map and what to build in', async () => {
+  test('returns the documented defaults, the complete message map and the SDK hint', async () => {
     const answer = await world.client.post('/api/v1/apps/create', { name: 'Photo Lab' });
     const created = expectSuccess(answer, 201, createdApplication);
     expect(created.application).toMatchObject({
@@ -53,7 +53,7 @@ describe('creating an application', () => {
     expect(await get(created.application.id)).toEqual(created.application);
   });
 
-  test('takes a version, and gives each application a key of its own', async () => {
+  test('accepts a version, and gives each application its own key', async () => {
     const answers = await Promise.all(
       ['2.0.0-beta+1', '2.0.0-beta+1'].map((version) =>
         world.client.post('/api/v1/apps/create', { name: 'Same', version }),
@@ -66,7 +66,7 @@ describe('creating an application', () => {
     expect(first?.publicKeyB64).not.toBe(second?.publicKeyB64);
   });
 
-  test('keeps the private key encrypted, and records who made it', async () => {
+  test('stores the private key encrypted, and logs the creation', async () => {
     const application = await world.createApplication({ name: 'Recorded' });
     const row = await prisma().application.findUniqueOrThrow({ where: { id: application.id } });
     expect(row.developerId).toBe(world.developer.id);
@@ -95,7 +95,7 @@ describe('creating an application', () => {
   });
 });
 
-test('the list has all of the developer’s applications, newest first, and nobody else’s', async () => {
+test('the list has all applications of the developer and no others, newest first', async () => {
   const mine = await createWorld(server);
   expect(await list(mine)).toEqual([]);
   const ids: string[] = [];
@@ -113,7 +113,7 @@ describe('settings', () => {
     { hwidLockEnabled: false },
     { requireLicenseToRegister: false },
     { registrationEnabled: false },
-  ])('%j changes that and nothing else', async (settings) => {
+  ])('%j changes only that setting', async (settings) => {
     const { id } = await world.createApplication();
     const before = await get(id);
     const answer = await world.client.patch(settingsPath(id), settings);
@@ -122,7 +122,7 @@ describe('settings', () => {
     expect(await get(id)).toEqual(application);
   });
 
-  test('all of them change at once, and back', async () => {
+  test('all of them can be changed together, and back', async () => {
     const { id } = await world.createApplication();
     const before = await get(id);
     const changed = {
@@ -140,7 +140,7 @@ describe('settings', () => {
     expect({ ...(await get(id)), updatedAt: '' }).toEqual({ ...before, updatedAt: '' });
   });
 
-  test('messages merge over the stored ones, and the answer has the whole map', async () => {
+  test('messages are merged with the stored ones, and the response has the complete map', async () => {
     const { id } = await world.createApplication();
     const defaults = (await get(id)).responseMessages;
     const patch = async (responseMessages: Record<string, string>) =>
@@ -179,7 +179,7 @@ describe('settings', () => {
     expect((await get(id)).responseMessages).toEqual(all);
   });
 
-  test('a change that is refused in part changes nothing', async () => {
+  test('a change with one invalid setting changes nothing', async () => {
     const { id } = await world.createApplication();
     const before = await get(id);
     const answer = await world.client.patch(settingsPath(id), {
@@ -190,14 +190,17 @@ describe('settings', () => {
     expect(await get(id)).toEqual(before);
   });
 
-  test.each([{}, { name: 'other' }, { unknown: 1 }])('%j has none of the settings', async (settings) => {
-    const { id } = await world.createApplication();
-    const before = await get(id);
-    expectFailure(await world.client.patch(settingsPath(id), settings), 400, 'VALIDATION_FAILED');
-    expect(await get(id)).toEqual(before);
-  });
+  test.each([{}, { name: 'other' }, { unknown: 1 }])(
+    '%j without a known setting is refused',
+    async (settings) => {
+      const { id } = await world.createApplication();
+      const before = await get(id);
+      expectFailure(await world.client.patch(settingsPath(id), settings), 400, 'VALIDATION_FAILED');
+      expect(await get(id)).toEqual(before);
+    },
+  );
 
-  test('are recorded with what changed', async () => {
+  test('are logged with the changes', async () => {
     const { id } = await world.createApplication();
     const client = world.client;
     await client.patch(settingsPath(id), { status: 'disabled', responseMessages: { OK: 'Hi' } });
@@ -209,7 +212,7 @@ describe('settings', () => {
     });
   });
 
-  test('reach clients at once', async () => {
+  test('take effect for clients at once', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -225,7 +228,7 @@ describe('settings', () => {
 });
 
 describe('deleting an application', () => {
-  test('takes licenses, end users, their sessions, bans and its log along, and nothing of another', async () => {
+  test('deletes its licenses, end users, sessions, bans and log, and nothing of other applications', async () => {
     const doomed = await world.createApplication({ name: 'Doomed' });
     const kept = await world.createApplication({ name: 'Kept' });
     for (const application of [doomed, kept]) {
@@ -276,14 +279,14 @@ describe('deleting an application', () => {
     });
   });
 
-  test('a second time finds nothing', async () => {
+  test('a second time is not found', async () => {
     const { id } = await world.createApplication();
     expect((await world.client.delete(`/api/v1/apps/${id}`)).status).toBe(200);
     expectFailure(await world.client.delete(`/api/v1/apps/${id}`), 404, 'APP_NOT_FOUND');
     expectFailure(await world.client.get(`/api/v1/apps/${id}`), 404, 'APP_NOT_FOUND');
   });
 
-  test('ends what its clients can do at once', async () => {
+  test('refuses its clients at once', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -294,7 +297,7 @@ describe('deleting an application', () => {
   });
 });
 
-test('another developer’s application is answered exactly as one that does not exist', async () => {
+test('another developer’s application gets the same response as a missing one', async () => {
   const { id } = await world.createApplication();
   const before = await get(id);
   const stranger = await createWorld(server);
@@ -346,7 +349,7 @@ async function countsOf(applicationId: string) {
   };
 }
 
-test('the list of applications answers with and without a slash at its end', async () => {
+test('the list of applications works with and without a trailing slash', async () => {
   const world = await createWorld(server);
   const application = await world.createApplication();
   for (const path of ['/api/v1/apps', '/api/v1/apps/']) {

@@ -27,14 +27,14 @@ const eventsOf = async (developerId: string) => {
   return rows.map(({ event, ip, applicationId }) => ({ event, ip, applicationId }));
 };
 
-test('health answers anybody', async () => {
+test('health needs no login', async () => {
   const answer = await visitor().get('/health');
   expect(answer.status).toBe(200);
   expect(z.strictObject({ ok: z.literal(true), service: z.string().min(1) }).parse(answer.body)).toBeTruthy();
 });
 
 describe('registering', () => {
-  test('makes an account, answers it and logs it in', async () => {
+  test('creates an account, returns it and logs it in', async () => {
     const email = 'Ada.Lovelace@Example.COM';
     const answer = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
     const { developer } = expectSuccess(answer, 201, developerAnswer);
@@ -46,7 +46,7 @@ describe('registering', () => {
     expect(expectSuccess(me, 200, developerAnswer).developer).toEqual(developer);
   });
 
-  test('keeps the password as an Argon2id hash alone, and records the registration', async () => {
+  test('stores the password only as an Argon2id hash, and logs the registration', async () => {
     const client = visitor();
     const answer = await client.post('/api/v1/auth/register', { email: freshEmail(), password, name: 'Ada' });
     const { developer } = expectSuccess(answer, 201, developerAnswer);
@@ -60,7 +60,7 @@ describe('registering', () => {
     ]);
   });
 
-  test('an address is taken however it is written', async () => {
+  test('an address is taken in any letter case', async () => {
     const email = freshEmail();
     const first = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
     expect(first.status).toBe(201);
@@ -85,7 +85,7 @@ describe('registering', () => {
     expect((await visitor().post('/api/v1/auth/login', credentials)).status).toBe(200);
   });
 
-  test('every field that is wrong is named at once', async () => {
+  test('all invalid fields are reported together', async () => {
     const answer = await visitor().post('/api/v1/auth/register', { email: 'nobody', password: 'short' });
     const { issues = [] } = expectFailure(answer, 400, 'VALIDATION_FAILED');
     expect(issues.map((issue) => issue.path)).toEqual([['email'], ['password'], ['name']]);
@@ -93,7 +93,7 @@ describe('registering', () => {
 });
 
 describe('logging in', () => {
-  test('answers the developer, whichever way the address is written, and records it', async () => {
+  test('returns the developer for the address in any letter case, and logs it', async () => {
     const email = freshEmail();
     const registered = await visitor().post('/api/v1/auth/register', { email, password, name: 'Ada' });
     const { developer } = expectSuccess(registered, 201, developerAnswer);
@@ -109,7 +109,7 @@ describe('logging in', () => {
     expect(me.status).toBe(200);
   });
 
-  test('a wrong password and an unknown address read the same and set no cookie', async () => {
+  test('a wrong password and an unknown address get the same response and no cookie', async () => {
     const world = await createWorld(server);
     const wrong = await visitor().post('/api/v1/auth/login', {
       email: world.developer.email,
@@ -122,19 +122,19 @@ describe('logging in', () => {
     expect(cookieOf(wrong)).toBeUndefined();
     expect(cookieOf(unknown)).toBeUndefined();
     const expected = ['developer_registered', 'developer_login_failed'];
-    // Written beside the answer, so that its time tells nothing.
+    // Written in the background, so that response times reveal nothing.
     await vi.waitFor(
       async () => expect((await eventsOf(world.developer.id)).map(({ event }) => event)).toEqual(expected),
       { timeout: 10_000 },
     );
   });
 
-  test('a failed login is recorded in time, and does not delay changes to the account that it names', async () => {
+  test('a failed login is logged soon, and does not delay changes of its account', async () => {
     const world = await createWorld(server);
     const { id } = await world.createApplication();
     const { changeTurns } = server.deps.services;
     const attacker = visitor();
-    // Others of the attacker's network take all turns, and wait for more.
+    // Other requests of the attacker's network take all turns and wait for more.
     const begun: (() => void)[] = [];
     const others = Array.from({ length: 8 }, (_, number) =>
       changeTurns.take(
@@ -171,7 +171,7 @@ describe('logging in', () => {
     await eventually(() => expect(changeTurns.developers).toBe(0));
   });
 
-  test('a password is not trimmed, folded or cut', async () => {
+  test('a password is not trimmed, normalized or truncated', async () => {
     const email = freshEmail();
     const exact = ` Pässwörd ${'x'.repeat(80)} `;
     const registered = await visitor().post('/api/v1/auth/register', { email, password: exact, name: 'Ada' });
@@ -183,7 +183,7 @@ describe('logging in', () => {
     expect((await visitor().post('/api/v1/auth/login', { email, password: exact })).status).toBe(200);
   });
 
-  test('a password that could never have been set is simply wrong', async () => {
+  test('a password of an invalid length is a wrong password', async () => {
     const world = await createWorld(server);
     for (const candidate of ['x', 'x'.repeat(129)]) {
       const body = { email: world.developer.email, password: candidate };
@@ -193,11 +193,11 @@ describe('logging in', () => {
 });
 
 describe('/auth/me', () => {
-  test('asks for a credential', async () => {
+  test('requires a credential', async () => {
     expectFailure(await visitor().get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
   });
 
-  test('is nobody once the account is gone, by cookie and by key', async () => {
+  test('is unauthenticated after the account is deleted, with cookie and with key', async () => {
     const world = await createWorld(server);
     const created = await world.client.post('/api/v1/account/api-keys', { name: 'key' });
     const { key } = z.object({ key: z.object({ apiKey: z.string() }) }).parse(created.body);
@@ -212,7 +212,7 @@ describe('/auth/me', () => {
 });
 
 describe('logging out', () => {
-  test('answers anybody, logged in or not', async () => {
+  test('works with and without a login', async () => {
     const world = await createWorld(server);
     for (const client of [world.client, visitor(), visitor().with({ cookie: 'rubbish' })]) {
       const answer = await client.post('/api/v1/auth/logout');
@@ -278,7 +278,7 @@ describe('with a bot challenge', () => {
     });
   });
 
-  test('a verifier that gives no readable answer is 503, and nobody is let in', async () => {
+  test('an invalid response of the verifier is 503 and logs no one in', async () => {
     verdict = () => '<html>';
     const body = { email: freshEmail(), password, name: 'Ada', turnstileToken: 'solved' };
     const answer = await new ApiClient(guarded.baseUrl).post('/api/v1/auth/register', body);

@@ -21,7 +21,7 @@ const bansPath = () => `/api/v1/apps/${application.id}/bans`;
 const bans = async () => expectSuccess(await world.client.get(bansPath()), 200, bansAnswer).bans;
 const remove = (banId: string) => world.client.delete(`${bansPath()}/${banId}`);
 
-/** A license that was used from a device and an address, and is now banned with both. */
+/** A used license, banned together with its device and address. */
 async function banned() {
   const license = await application.mintOne();
   const session = await openSession(server, application);
@@ -43,13 +43,13 @@ test('the list has every ban with its cause, newest first', async () => {
   ]);
 });
 
-test('the list has this application’s bans alone', async () => {
+test('the list has only bans of this application', async () => {
   await banned();
   application = await world.createApplication();
   expect(await bans()).toEqual([]);
 });
 
-test('removing a ban lets the device and the address in again; the license stays banned', async () => {
+test('removing a ban admits the device and the address again; the license stays banned', async () => {
   const { license, session } = await banned();
   const other = await application.mintOne();
   const ask = async (licenseKey: string) =>
@@ -65,7 +65,7 @@ test('removing a ban lets the device and the address in again; the license stays
   expect(await bans()).toEqual([]);
 });
 
-test('removing a ban is recorded', async () => {
+test('removing a ban is logged', async () => {
   const { license, ip } = await banned();
   const [ipBan] = await bans();
   await remove(ipBan?.id ?? '');
@@ -74,7 +74,7 @@ test('removing a ban is recorded', async () => {
   ]);
 });
 
-test('a ban is removed once', async () => {
+test('a ban can be removed only once', async () => {
   await banned();
   const [ban] = await bans();
   expectSuccess(await remove(ban?.id ?? ''), 200, doneAnswer);
@@ -86,7 +86,7 @@ test.each([missingId, '1', 'all', '%00'])('the ban %s does not exist', async (ba
   expectFailure(await remove(banId), 404, 'BAN_NOT_FOUND');
 });
 
-test('a ban is not removed through another application of the same developer', async () => {
+test('a ban cannot be removed through another application of the same developer', async () => {
   await banned();
   const [ban] = await bans();
   const other = await world.createApplication();
@@ -94,7 +94,7 @@ test('a ban is not removed through another application of the same developer', a
   expect(await bans()).toHaveLength(2);
 });
 
-test('bans of another developer are answered exactly as none', async () => {
+test('bans of another developer get the same response as missing ones', async () => {
   await banned();
   const [ban] = await bans();
   const { client } = await createWorld(server);

@@ -54,11 +54,11 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly authenticated: boolean;
-  /** Statuses that the contract names. */
+  /** The documented statuses. */
   readonly statuses: readonly string[];
 }
 
-/** Every route that takes a body, by what it is documented as. */
+/** All documented routes with a body. */
 const routes = Object.entries(contract.paths).flatMap(([path, operations]) =>
   Object.entries(operations).flatMap(([method, operation]): [string, Route][] => {
     if (operation.requestBody === undefined) return [];
@@ -78,13 +78,13 @@ const mostOf = ({ path, authenticated }: Route): number =>
 interface Unfinished {
   readonly method: string;
   readonly path: string;
-  /** Bytes that are declared, none of which come; or bytes that come in chunks without an end. */
+  /** A declared length without any bytes, or endless chunks. */
   readonly declared?: number;
   readonly chunked?: number;
   readonly credential?: string;
 }
 
-/** Sends the beginning of a request, and reads status and code of what is answered while its body is not at its end. */
+/** Sends the beginning of a request and reads the status and code of the response before the body ends. */
 async function answerMeanwhile({ method, path, declared, chunked = 0, credential }: Unfinished) {
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -114,14 +114,14 @@ async function answerMeanwhile({ method, path, declared, chunked = 0, credential
 const tooLarge = { status: 413, code: 'PAYLOAD_TOO_LARGE' };
 const nobody = { status: 401, code: 'UNAUTHENTICATED' };
 
-describe('every route that takes a body', () => {
-  test('is documented with its refusal of a large one', () => {
+describe('every route with a body', () => {
+  test('documents the refusal of large bodies', () => {
     expect(routes.length).toBeGreaterThan(15);
     for (const [name, { statuses }] of routes) expect(statuses, name).toContain('413');
   });
 
   test.each(routes)(
-    '%s refuses one beyond its limit, declared, before a byte has come',
+    '%s refuses a declared length beyond its limit before the first byte',
     async (_name, route) => {
       const sender = route.authenticated ? { credential: authorization } : {};
       const declared = mostOf(route) + 1;
@@ -129,14 +129,14 @@ describe('every route that takes a body', () => {
     },
   );
 
-  test.each(routes)('%s refuses one beyond its limit, in chunks, before its end', async (_name, route) => {
+  test.each(routes)('%s refuses a chunked body beyond its limit before its end', async (_name, route) => {
     const sender = route.authenticated ? { credential: authorization } : {};
     const chunked = mostOf(route) + 1;
     expect(await answerMeanwhile({ ...route, ...sender, chunked })).toEqual(tooLarge);
   });
 
   test.each(routes.filter(([, { authenticated }]) => authenticated))(
-    '%s reads no byte of one whose sender is nobody',
+    '%s reads no body of an unauthenticated request',
     async (_name, route) => {
       for (const credential of [undefined, 'Bearer service_live_none']) {
         const sender = credential === undefined ? {} : { credential };
@@ -147,7 +147,7 @@ describe('every route that takes a body', () => {
   );
 });
 
-describe('a body that nobody asked for', () => {
+describe('an undocumented body', () => {
   test.each([
     ['of a path that is none', 'POST', '/api/v1/nothing', 404, 'ROUTE_NOT_FOUND'],
     ['of a method that is none', 'PUT', '/api/v1/apps/create', 404, 'ROUTE_NOT_FOUND'],
@@ -159,7 +159,7 @@ describe('a body that nobody asked for', () => {
     }
   });
 
-  test('is no larger for a developer who logs in again', async () => {
+  test('has the public limit even for a developer who logs in again', async () => {
     const path = '/api/v1/auth/login';
     const answer = await world.client.post(path, paddedTo(most.nobody + 1, world.login));
     expect(expectFailure(answer, 413, 'PAYLOAD_TOO_LARGE').error).toContain('102,400 bytes');
@@ -181,13 +181,13 @@ describe('a developer’s body', () => {
     ['a text of megabytes', JSON.stringify({ name: 'x'.repeat(7_000_000) }), '102,400 bytes'],
     ['a text of megabytes that does not end', `{"name":"${'x'.repeat(7_000_000)}`, '102,400 bytes'],
     [
-      'a member name of megabytes',
+      'a member name of several megabytes',
       JSON.stringify({ name: 'x', ['x'.repeat(7_000_000)]: 1 }),
       '102,400 bytes',
     ],
   ];
 
-  test.each(excessive)('with %s is refused, its length declared or not', async (_what, body, said) => {
+  test.each(excessive)('with %s is refused, with or without a declared length', async (_what, body, said) => {
     const headers = {
       'Content-Type': 'application/json',
       'X-Forwarded-For': world.client.ip,
@@ -199,16 +199,16 @@ describe('a developer’s body', () => {
     }
   });
 
-  test('may hold 100,000 values, and a text of 100 KiB that looks like many', async () => {
-    // The object, its name, the list and its items: the first item comes with the list.
-    // They are read, and then refused for a member that is not known.
+  test('can have 100,000 values, and a text of 100 KiB that looks like more', async () => {
+    // Values are the object, the member name, the list and its items; the first item counts with the list.
+    // The body is read, then refused because of an unknown member.
     const values = { name: 'Many', x: Array(100_000 - 3).fill(1) };
     expectIssue(await world.client.post(create, values), 'x');
     const text = { name: 'Long', x: '[{"\\",,'.repeat(10_000) };
     expectIssue(await world.client.post(create, text), 'x');
   });
 
-  test('may mint ten thousand blind keys with notes that fill it', { tags: 'slow' }, async () => {
+  test('can have ten thousand blind keys with notes up to its limit', { tags: 'slow' }, async () => {
     const { id: applicationId } = await world.createApplication();
     const keysWithNotes = (characters: number) =>
       Array.from({ length: 10_000 }, (_, index) => ({
@@ -228,7 +228,7 @@ describe('a developer’s body', () => {
     expect(keys).toHaveLength(10_000);
   });
 
-  /** Longest time that anyone waited for an answer of /health while this went on, in milliseconds. */
+  /** The longest response time of /health during this work, in milliseconds. */
   async function longestWaitDuring(work: Promise<unknown>): Promise<number> {
     let done = false;
     const finished = work.finally(() => {
@@ -244,7 +244,7 @@ describe('a developer’s body', () => {
     return longest;
   }
 
-  test('keeps nobody waiting as long as it would take to parse it', { tags: 'slow' }, async () => {
+  test('does not delay other requests by its parsing', { tags: 'slow' }, async () => {
     const body = `{"name":"x","x":${lists(4_000_000)}}`;
     const before = performance.now();
     JSON.parse(body);
@@ -268,7 +268,7 @@ describe('a developer’s body', () => {
 describe.each([
   ['asks for sealed requests', 'true'],
   ['admits plain requests', 'false'],
-])('where the service %s', (_which, CRYPTO_ENFORCE) => {
+])('if the service %s', (_which, CRYPTO_ENFORCE) => {
   let other: TestServer;
   beforeAll(async () => {
     other = await startTestServer({ env: { ...noLimits, CRYPTO_ENFORCE } });
@@ -276,7 +276,7 @@ describe.each([
   afterAll(() => other.close());
 
   test.each(Object.entries(clientPaths))(
-    '%s refuses 64 KiB of nesting of every kind',
+    '%s refuses 64 KiB of nested JSON of every kind',
     async (_name, path) => {
       const client = new ApiClient(other.baseUrl);
       const nestings = [lists(32_000), '['.repeat(65_000), objects(10_000), '{"a":'.repeat(13_000)];

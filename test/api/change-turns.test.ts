@@ -7,15 +7,15 @@ import { createWorld } from '../setup/world.ts';
 
 const onServer = serverUrl !== null && process.env.TEST_DATABASE_KIND === 'server';
 
-/** Changes that wait for a row, as behind a large deletion, hold a connection each. */
-describe.runIf(onServer)('changes of one account that all wait', () => {
+/** Changes that wait for a row, for example behind a large deletion, each hold a connection. */
+describe.runIf(onServer)('waiting changes of one account', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
   });
   afterAll(() => server.close());
 
-  /** Locks an application's row as long as the work takes. */
+  /** Locks an application's row during the work. */
   async function whileLocked<Result>(applicationId: string, work: () => Promise<Result>): Promise<Result> {
     const client = await server.deps.services.database.pool.connect();
     try {
@@ -28,7 +28,7 @@ describe.runIf(onServer)('changes of one account that all wait', () => {
     }
   }
 
-  test('leave connections to the reads and changes of others', async () => {
+  test('leave connections for reads and changes of others', async () => {
     const many = await createWorld(server);
     const other = await createWorld(server);
     const [blocked, own] = [await many.createApplication(), await other.createApplication()];
@@ -48,7 +48,7 @@ describe.runIf(onServer)('changes of one account that all wait', () => {
     expect(server.deps.services.changeTurns.developers).toBe(0);
   });
 
-  test('are not carried out when their client has gone', async () => {
+  test('are not executed after their client has disconnected', async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const { id } = await createApplication();
     const made = await graphql.api.post('/api/v1/account/api-keys', { name: 'ci' });
@@ -73,7 +73,7 @@ describe.runIf(onServer)('changes of one account that all wait', () => {
     const { version } = z
       .object({ application: z.object({ version: z.string() }) })
       .parse(application.body).application;
-    // The one that had begun may be done; those behind it are not.
+    // The change that had begun may be done; those behind it are not.
     expect(['1.0.0', 'v0']).toContain(version);
   });
 });

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 import { expectFailure, sendRaw } from './support.ts';
 
-/** What the service takes for the client's address: as its log keeps it, and as its limits count it. */
+/** The client's address as in the security log and in rate limits. */
 
 const password = 'correct horse battery';
 let accounts = 0;
@@ -22,7 +22,7 @@ async function ask(server: TestServer, forwarded: string | null, path = '/api/v1
   });
 }
 
-/** The address that the log has of a registration that came with this header. */
+/** The logged address of a registration with this header. */
 async function loggedAddress(server: TestServer, forwarded: string | null): Promise<string | null> {
   const email = `address${++accounts}@example.com`;
   const body = JSON.stringify({ email, password, name: 'Ada' });
@@ -37,7 +37,7 @@ async function loggedAddress(server: TestServer, forwarded: string | null): Prom
 
 const remaining = (answer: ApiAnswer) => Number(answer.headers.get('RateLimit-Remaining'));
 
-/** Whether two clients draw on one bucket. */
+/** Whether two clients share a rate limit. */
 async function shareBucket(server: TestServer, first: string | null, second: string | null) {
   const before = remaining(await ask(server, first));
   const between = remaining(await ask(server, second));
@@ -62,7 +62,7 @@ describe('with TRUST_PROXY 0', () => {
     },
   );
 
-  test('no other header does either', async () => {
+  test('other headers change nothing either', async () => {
     const email = 'headers@example.com';
     const answer = await sendRaw(server, {
       method: 'POST',
@@ -112,7 +112,7 @@ describe('with TRUST_PROXY 1', () => {
     expect(await loggedAddress(server, forwarded)).toBe(ip);
   });
 
-  test('what a client writes in front of its address buys no bucket', async () => {
+  test('text that a client puts before its address does not get it another rate limit', async () => {
     const ip = randomIp();
     for (const spoofed of ['198.51.100.1', '127.0.0.1', '::1', 'rubbish', '']) {
       expect(await shareBucket(server, ip, `${spoofed}, ${ip}`)).toBe(true);
@@ -120,19 +120,19 @@ describe('with TRUST_PROXY 1', () => {
     expect(await shareBucket(server, ip, `${ip}, ${randomIp()}`)).toBe(false);
   });
 
-  test('one IPv6 subscriber is one client: the /64', async () => {
+  test('an IPv6 /64 network is one client', async () => {
     const network = `2001:db8:${Math.floor(Math.random() * 0xffff).toString(16)}:1`;
     expect(await shareBucket(server, `${network}::1`, `${network}:ffff:ffff:ffff:ffff`)).toBe(true);
     expect(await shareBucket(server, `${network}::1`, `${network.slice(0, -1)}2::1`)).toBe(false);
   });
 
-  test('an IPv4 address is the same client mapped into IPv6, and its neighbour is another', async () => {
+  test('an IPv4 address is the same client as its IPv6-mapped form, and not the same as its neighbour', async () => {
     expect(await shareBucket(server, '198.51.100.20', '::ffff:198.51.100.20')).toBe(true);
     expect(await shareBucket(server, '198.51.100.20', '::ffff:c633:6414')).toBe(true);
     expect(await shareBucket(server, '::ffff:198.51.100.21', '::ffff:198.51.100.22')).toBe(false);
   });
 
-  test('what is no address is one client, however it is written', async () => {
+  test('all clients with an invalid address count as one', async () => {
     expect(await shareBucket(server, 'rubbish', 'other rubbish')).toBe(true);
     expect(await shareBucket(server, 'rubbish', 'unknown')).toBe(true);
   });
@@ -147,13 +147,13 @@ describe('with TRUST_PROXY 1', () => {
     '203.0.113',
     '1',
     '[2001:db8::1]x',
-  ])('%j is no address: nothing is kept of it', async (forwarded) => {
+  ])('%j is an invalid address and is not logged', async (forwarded) => {
     expect(await loggedAddress(server, forwarded)).toBeNull();
   });
 });
 
-describe('a client whose address cannot be read', () => {
-  test('is not banned along with another one, and leaves no address behind', async () => {
+describe('a client with an unreadable address', () => {
+  test('is not banned together with another one, and has no logged address', async () => {
     const server = await startTestServer({ env: { TRUST_PROXY: '1' } });
     onTestFinished(() => server.close());
     const world = await createWorld(server);
@@ -177,7 +177,7 @@ describe('a client whose address cannot be read', () => {
     expect(await validate(customer?.licenseKey)).toMatchObject({ code: 'OK' });
   });
 
-  test('is told of in the log once', async () => {
+  test('is reported in the log once', async () => {
     const server = await startTestServer({ env: { ...env, TRUST_PROXY: '1' } });
     onTestFinished(() => server.close());
     for (const forwarded of ['203.0.113.1', 'rubbish', 'more rubbish']) await ask(server, forwarded);
@@ -187,7 +187,7 @@ describe('a client whose address cannot be read', () => {
   });
 });
 
-test('X-Forwarded-For while TRUST_PROXY is 0 is told of in the log once', async () => {
+test('X-Forwarded-For with TRUST_PROXY 0 is reported in the log once', async () => {
   const server = await startTestServer({ env: { ...env, TRUST_PROXY: '0' } });
   onTestFinished(() => server.close());
   const warnings = () =>
@@ -209,14 +209,14 @@ describe('with TRUST_PROXY 3', () => {
     ['203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
     ['198.51.100.9, 203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
     ['a, b, c, d, 203.0.113.1, 10.0.0.1, 10.0.0.2', '203.0.113.1'],
-    // Fewer hops than proxies: the request came past one of them, and only the socket is known.
+    // Fewer hops than proxies: the request bypassed one of them, so only the socket's address is known.
     ['203.0.113.1, 10.0.0.1', '127.0.0.1'],
     [null, '127.0.0.1'],
   ])('%j is %s', async (forwarded, ip) => {
     expect(await loggedAddress(server, forwarded)).toBe(ip);
   });
 
-  test('the spoofed left part changes nothing', async () => {
+  test('a spoofed left part changes nothing', async () => {
     const seen = `${randomIp()}, 10.0.0.1, 10.0.0.2`;
     expect(await shareBucket(server, seen, `198.51.100.1, ${seen}`)).toBe(true);
     expect(await shareBucket(server, seen, `${randomIp()}, 10.0.0.1, 10.0.0.2`)).toBe(false);

@@ -36,7 +36,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/);
 
 const expectOk = (verdict: Verdict) => expect(verdict).toMatchObject({ success: true, code: 'OK' });
 
-/** Holds the clock still, and puts it back after. */
+/** Stops the clock, and restores it afterwards. */
 async function withHeldClock(work: () => Promise<void>): Promise<void> {
   const before = server.clock.now();
   server.clock.hold();
@@ -53,7 +53,7 @@ async function ban(licenseId: string, body?: Members): Promise<void> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
 }
 
-/** Bans an address through the dashboard, so that no cache holds what was true before. */
+/** Bans an address through the dashboard, which invalidates caches. */
 const banAddress = async (application: SeededApplication, ip: string) =>
   ban((await application.mintOne()).id, { scope: 'hwid_and_ip', ip });
 
@@ -67,21 +67,21 @@ async function unban(application: SeededApplication, banType: string): Promise<v
   expect(answer.status).toBe(200);
 }
 
-/** Changes a license's row. It holds at once where nobody has asked about its key before. */
+/** Changes a license's row. This takes effect at once only if its key is not cached. */
 const setLicense = (license: SeededLicense, assignments: string) =>
   sql(server, `UPDATE licenses SET ${assignments} WHERE id = $1`, [license.id]);
 
 const expired = `status = 'active', activated_at = '2019-01-01', expires_at = '2020-01-01'`;
 const bound = `status = 'active', activated_at = now(), hwid = 'another device'`;
 
-/** An application with a license that was never used, and a session from an address of its own. */
+/** An application with an unused license, and a session from a separate address. */
 interface Arena {
   readonly application: SeededApplication;
   readonly session: SealedSession;
   readonly fresh: SeededLicense;
 }
 
-/** The same with the user ada, who has a license of tier 1 on `device`; `fresh` is of tier 2. */
+/** The same with the user ada, who has a license of tier 1 on `device`. `fresh` has tier 2. */
 interface Inhabited extends Arena {
   readonly license: SeededLicense;
   readonly userId: string;
@@ -105,7 +105,7 @@ async function inhabited(): Promise<Inhabited> {
   return { ...made, license, userId: user.id };
 }
 
-/** What each verb is asked with, where it is to be granted. */
+/** A valid request of each verb. */
 const granted: Record<ClientVerbName, (made: Arena) => Members> = {
   register: ({ fresh }) => ({ username: 'bob', password, licenseKey: fresh.licenseKey, hwid: 'device' }),
   login: () => ({ username: 'ada', password, hwid: 'device' }),
@@ -242,20 +242,20 @@ describe('first use', () => {
     }),
   );
 
-  test.each(['register', 'upgrade'] as const)('by %s without a device binds none', async (verb) => {
+  test.each(['register', 'upgrade'] as const)('by %s without a device binds no device', async (verb) => {
     const made = await inhabited();
     expectOk(await askIn(made.session, verb, { ...granted[verb](made), hwid: undefined }));
     expect(await storedLicense(server, made.fresh.id)).toMatchObject({ status: 'active', hwid: null });
   });
 
-  test.each(['register', 'upgrade'] as const)('by %s with the lock off binds none', async (verb) => {
+  test.each(['register', 'upgrade'] as const)('by %s with the lock off binds no device', async (verb) => {
     const made = await inhabited();
     await made.application.settings({ hwidLockEnabled: false });
     expectOk(await askIn(made.session, verb, granted[verb](made)));
     expect(await storedLicense(server, made.fresh.id)).toMatchObject({ status: 'active', hwid: null });
   });
 
-  test('is not repeated by a second one: the term of a license in use goes on', () =>
+  test('happens once: a second use does not restart the term', () =>
     withHeldClock(async () => {
       const { session, fresh } = await arena();
       const { licenseKey } = fresh;
@@ -283,7 +283,7 @@ describe('first use', () => {
     expect(other.code).toBe('HWID_MISMATCH');
   });
 
-  test('by login activates and starts the linked license that was never used', async () => {
+  test('by login activates and starts an unused linked license', async () => {
     const { application, session, fresh } = await arena();
     await application.settings({ requireLicenseToRegister: false });
     expectOk(await askIn(session, 'register', { username: 'ada', password }));
@@ -298,7 +298,7 @@ describe('first use', () => {
 });
 
 describe('a user', () => {
-  test('is remembered with the last address and the last device named', async () => {
+  test('is stored with the last address and the last named device', async () => {
     const { application, session, userId } = await inhabited();
     const user = () => storedUser(server, application, 'ada');
     expect(await user()).toMatchObject({ lastHwid: 'device' });
@@ -324,14 +324,14 @@ describe('a user', () => {
     expect(await user()).toMatchObject({ lastIp: '2001:db8::1', lastHwid: 'fourth' });
   });
 
-  test('of the same name may be in each application', async () => {
+  test('can have the same name in several applications', async () => {
     for (const { session, fresh } of [await arena(), await arena()]) {
       const { licenseKey } = fresh;
       expectOk(await askIn(session, 'register', { username: 'ada', password, licenseKey }));
     }
   });
 
-  test('of one application is nobody in another', async () => {
+  test('of one application does not exist in another', async () => {
     await inhabited();
     const { session, fresh } = await arena();
     const { licenseKey } = fresh;
@@ -343,7 +343,7 @@ describe('a user', () => {
     });
   });
 
-  test('may register with the longest password and name, and log in with nothing but them', async () => {
+  test('can register with the longest password and name, and log in only with exactly these', async () => {
     const { application, session, fresh } = await arena();
     const username = `${'a'.repeat(60)}.B_-`;
     const longest = `${'p'.repeat(126)}ü€`;
@@ -368,7 +368,7 @@ describe('a user', () => {
 describe('an upgrade', () => {
   const tierOf = (verdict: Verdict) => (verdict.success ? verdict.license : verdict.code);
 
-  test('needs a tier above that of the license that the user has', async () => {
+  test("requires a higher tier than the user's license", async () => {
     const { application, session, license } = await inhabited();
     const mint = async (subscriptionTier: number) => application.mintOne({ subscriptionTier });
     for (const tier of [0, 1]) {
@@ -396,7 +396,7 @@ describe('an upgrade', () => {
     });
   });
 
-  test('of a user without a license needs a tier above 0', async () => {
+  test('of a user without a license requires a tier above 0', async () => {
     const { application, session, fresh } = await arena();
     await application.settings({ requireLicenseToRegister: false });
     expectOk(await askIn(session, 'register', { username: 'ada', password }));
@@ -412,7 +412,7 @@ describe('an upgrade', () => {
 type Setup = (made: Inhabited) => Promise<Members>;
 type Case = [verb: ClientVerbName, code: string, what: string, setup: Setup];
 
-/** A refusal of a verb for what is done before, or sent instead. */
+/** A refusal of a verb, by preparation or by the request. */
 const refused = (
   verb: ClientVerbName,
   code: string,
@@ -436,7 +436,7 @@ const foreignKey = async () => ({
   licenseKey: (await (await (await createWorld(server)).createApplication()).mintOne()).licenseKey,
 });
 
-/** A key that the service remembers of an application that is gone. */
+/** A cached key of a deleted application. */
 const orphanedKey = async ({ session }: Inhabited) => {
   const { client, createApplication } = await createWorld(server);
   const application = await createApplication();
@@ -477,7 +477,7 @@ const cases: Case[] = [
       await application.settings({ requireLicenseToRegister: false });
       return { username: 'ada', licenseKey: undefined };
     },
-    'USERNAME_TAKEN where no license is needed',
+    'USERNAME_TAKEN without a required license',
   ),
   refused('login', 'INVALID_CREDENTIALS', () => ({ password: 'correct horse' }), 'a wrong password'),
   refused('login', 'INVALID_CREDENTIALS', () => ({ username: 'nobody' }), 'an unknown name'),
@@ -494,7 +494,7 @@ const cases: Case[] = [
 
 describe('a refusal', () => {
   test.each(cases)(
-    'of %s with %s (%s) says so, changes nothing and is recorded',
+    'of %s with %s (%s) has that code, changes nothing and is logged',
     async (verb, code, _, setup) => {
       const made = await inhabited();
       const { application, session } = made;
@@ -529,7 +529,7 @@ describe('a refusal', () => {
     },
   );
 
-  test('at login reads the same for a wrong password and for an unknown name', async () => {
+  test('at login is the same for a wrong password and an unknown name', async () => {
     const { session } = await inhabited();
     const without = ({ timestamp: _, ...verdict }: Verdict) => verdict;
     const wrong = await askIn(session, 'login', { username: 'ada', password: 'wrong password' });
@@ -537,7 +537,7 @@ describe('a refusal', () => {
     expect(without(unknown)).toEqual(without(wrong));
   });
 
-  test('is never for a device where none is named', async () => {
+  test('is never about a device if none is named', async () => {
     const made = await inhabited();
     await insertBan(server, made.application.id, 'hwid', 'stolen');
     await setLicense(made.fresh, bound);
@@ -548,7 +548,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('for another device is not made while the lock is off', async () => {
+  test('about another device does not happen while the lock is off', async () => {
     const made = await inhabited();
     await setLicense(made.fresh, bound);
     await made.application.settings({ hwidLockEnabled: false });
@@ -559,12 +559,12 @@ describe('a refusal', () => {
   });
 });
 
-describe('of several reasons the first in order is told', () => {
+describe('of several reasons the first in order is returned', () => {
   test.each([
     ['register', 'REGISTER_DISABLED', { username: 'ada', password, hwid: 'stolen' }],
     ['login', 'INVALID_CREDENTIALS', { username: 'eve', password, hwid: 'stolen' }],
     ['upgrade', 'USER_NOT_FOUND', { username: 'eve', licenseKey: 'no such key', hwid: 'stolen' }],
-  ] as const)('by %s about the client, before anything else', async (verb, next, members) => {
+  ] as const)('by %s: reasons about the client come first', async (verb, next, members) => {
     const { application, session } = await inhabited();
     const codes: unknown[] = [];
     const told = async () => codes.push((await askIn(session, verb, members)).code);
@@ -583,7 +583,7 @@ describe('of several reasons the first in order is told', () => {
     expect(codes).toEqual(['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'HWID_BANNED', next]);
   });
 
-  /** Keys of licenses that are wrong in one thing the fewer each; all of them bound to another device. */
+  /** Keys of licenses, each with one problem fewer than the one before. All are bound to another device. */
   async function worseAndBetter(application: SeededApplication) {
     const [banned, old, other] = await application.mint({ amount: 3 });
     const foreign = await (await world.createApplication()).mintOne();
@@ -687,7 +687,7 @@ describe('the record', () => {
     }
   });
 
-  test('holds no password, token or key, in the database or in what the process logs', async () => {
+  test('contains no password, token or key, in the database or in the process log', async () => {
     const { application, session, fresh } = await arena();
     const { licenseKey } = await application.mintOne();
     const secret = 'Zebra-Quartz-4711';

@@ -19,7 +19,7 @@ const password = 'correct horse battery';
 const plain = (verb: ClientVerbName, application: SeededApplication, members: Members) =>
   new ApiClient(server.baseUrl).post(clientPaths[verb], { appId: application.id, ...members });
 
-describe('where CRYPTO_ENFORCE is false', () => {
+describe('if CRYPTO_ENFORCE is false', () => {
   test('plain register, login and upgrade succeed with the fields of the sealed ones', async () => {
     const application = await world.createApplication();
     await application.settings({ responseMessages: { OK: 'Come in.' } });
@@ -53,7 +53,7 @@ describe('where CRYPTO_ENFORCE is false', () => {
     }
   });
 
-  test('each refusal has its status, and the developer’s text as error', async () => {
+  test('each refusal has its status, and the developer’s message as error', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne({ subscriptionTier: 1 });
     const foreign = await (await world.createApplication()).mintOne();

@@ -11,7 +11,7 @@ import { createWorld, type SeededApplication, type SeededLicense, type World } f
 // The embedded database has one connection and hides every race (design §3), so these need a server.
 const haveServer = process.env.TEST_DATABASE_URL !== undefined;
 const projectOfServer = process.env.TEST_DATABASE_KIND === 'server';
-if (!haveServer) process.stderr.write("Left out: clients' races, because TEST_DATABASE_URL is not set.\n");
+if (!haveServer) process.stderr.write("Skipped: clients' races, because TEST_DATABASE_URL is not set.\n");
 
 let server: TestServer;
 let world: World;
@@ -23,7 +23,7 @@ const password = 'correct horse battery';
 const openSessions = (application: SeededApplication, amount: number): Promise<SealedSession[]> =>
   Promise.all(Array.from({ length: amount }, () => openSession(server, application)));
 
-/** The code of a verdict, or of a plaintext failure with its status: what a race may end in is held to a list. */
+/** The code of a sealed result, or of a plaintext failure with its status. */
 async function codeOf(session: SealedSession, verb: ClientVerbName, members: Members): Promise<string> {
   const answer = await session.client.post(clientPaths[verb], session.seal(session.inner(members)));
   if (answer.status === 200) return String(session.open(answer).code);
@@ -47,7 +47,7 @@ async function rowsOf(table: 'end_users' | 'end_user_sessions', application: See
 }
 const usersOf = 'end_user_id IN (SELECT id FROM end_users WHERE application_id = $1)';
 
-/** Makes a change among requests that never pause; answers what those said that were begun before its answer, and after. */
+/** Makes a change during continuous requests. Returns the results of requests begun before and after its response. */
 async function whileAsking(
   change: () => Promise<void>,
   ask: (turn: number) => Promise<string>,
@@ -88,7 +88,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     server = await startTestServer({ database: 'server', env: { RATE_LIMITS } });
     world = await createWorld(server);
   });
-  // Whatever raced: nothing failed in a way that was not foreseen, and no two waited for each other.
+  // After each race: no unexpected failures and no deadlocks.
   afterAll(async () => {
     try {
       await server.deps.services.securityLog.flush();
@@ -98,7 +98,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('of 30 registrations of one name one is OK and the rest are USERNAME_TAKEN', async () => {
+  test('of 30 registrations of one name one is OK and the others are USERNAME_TAKEN', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, parallel);
     const licenses = await application.mint({ amount: parallel });
@@ -126,7 +126,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     );
   });
 
-  test('of 30 registrations with one key on 30 devices one binds, and nobody else is there', async () => {
+  test('of 30 registrations with one key on 30 devices one binds, and there is no other user', async () => {
     for (let round = 0; round < 3; round++) {
       const application = await world.createApplication();
       const sessions = await openSessions(application, parallel);
@@ -149,7 +149,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  /** A user with a license of tier 1, and sessions to ask in. */
+  /** A user with a license of tier 1, and sessions for requests. */
   async function inhabited(amount: number) {
     const application = await world.createApplication();
     const license = await application.mintOne({ subscriptionTier: 1 });
@@ -179,7 +179,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('of parallel upgrades to two tiers the higher one always holds in the end', async () => {
+  test('after parallel upgrades to two tiers the user has the higher one', async () => {
     for (let round = 0; round < rounds; round++) {
       const { application, session } = await inhabited(2);
       const two = await application.mintOne({ subscriptionTier: 2 });
@@ -209,7 +209,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('a login or upgrade while a license is deleted fails in no way that was not foreseen', async () => {
+  test('a login or upgrade while a license is deleted has no unexpected failure', async () => {
     for (let round = 0; round < rounds; round++) {
       const { application, license, session, user } = await inhabited(6);
       const higher = await application.mintOne({ subscriptionTier: 2 });
@@ -230,7 +230,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('a registration while its license is deleted leaves a user only where it was OK', async () => {
+  test('a registration while its license is deleted creates a user only if it is OK', async () => {
     for (let round = 0; round < rounds; round++) {
       const application = await world.createApplication();
       const sessions = await openSessions(application, 6);
@@ -257,7 +257,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('any of them while the application is deleted is SESSION_EXPIRED afterwards, and nothing is left', async () => {
+  test('requests while the application is deleted are SESSION_EXPIRED afterwards, and leave no data', async () => {
     for (let round = 0; round < 3; round++) {
       const { application, session, user } = await inhabited(6);
       const { licenseKey } = await application.mintOne({ subscriptionTier: 2 });
@@ -270,13 +270,13 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
       const { during, after } = await whileAsking(
         () => deleted(`/api/v1/apps/${application.id}`),
         (turn) => asks[turn % 3]?.(turn) ?? expect.fail('no verb'),
-        // PostgreSQL lets those that hold an application pass one that waits to delete it: few leave it gaps.
+        // PostgreSQL lets further holders of the row pass a deletion that waits for it: few requests leave it gaps.
         2,
       );
       expectOnly(during, [
         'OK',
         'TIER_NOT_HIGHER',
-        // What a request that had begun may still find: nobody, no license, or no application.
+        // A running request may find no user, no license or no application.
         'INVALID_CREDENTIALS',
         'USER_NOT_FOUND',
         'LICENSE_NOT_FOUND',
@@ -290,7 +290,7 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
   test.each([
     ['the license', undefined, 'BANNED'],
     ['the device', { scope: 'hwid' }, 'HWID_BANNED'],
-  ])('after the answer of a ban of %s no login is OK', async (_what, scope, code) => {
+  ])('after the response to a ban of %s no login is OK', async (_what, scope, code) => {
     for (let round = 0; round < rounds; round++) {
       const { license, session, user } = await inhabited(6);
       const { during, after } = await whileAsking(
@@ -302,13 +302,13 @@ describe.skipIf(!haveServer || !projectOfServer)("clients' races on a PostgreSQL
     }
   });
 
-  test('a login that waits for an upgrade to a license which is being deleted is answered', async () => {
+  test('a login that waits for an upgrade to a license that is being deleted gets a response', async () => {
     const { application, session, user, userId } = await inhabited(1);
     const higher = await application.mintOne({ subscriptionTier: 2 });
     const upgrade = new pg.Client({ connectionString: String(server.databaseEnv.DATABASE_URL) });
     await upgrade.connect();
     try {
-      // What an upgrade does, held open before its commit.
+      // The statements of an upgrade, before its commit.
       await upgrade.query('BEGIN');
       await upgrade.query('SELECT 1 FROM applications WHERE id = $1 FOR KEY SHARE', [application.id]);
       await upgrade.query('SELECT 1 FROM end_users WHERE id = $1 FOR UPDATE', [userId]);

@@ -22,7 +22,7 @@ afterAll(() => server.close());
 
 const password = 'correct horse battery';
 
-/** Sends from an address of its own, so that no limit is met. */
+/** Sends from a separate address, so that no rate limit applies. */
 const post = (verb: ClientVerbName, body: unknown): Promise<ApiAnswer> =>
   new ApiClient(server.baseUrl).post(clientPaths[verb], body);
 
@@ -31,7 +31,7 @@ const flipped = (base64: string): string => {
   return encodeBase64(bytes.map((byte, at) => (at === 0 ? byte ^ 1 : byte)));
 };
 
-/** A user, a license of a higher tier, and a session; and for each verb what would be granted. */
+/** A user, a license of a higher tier, and a session; and a valid request for each verb. */
 async function prepare() {
   const name = `u${randomBytes(6).toString('hex')}`;
   const { licenseKey } = await application.mintOne({ subscriptionTier: 1 });
@@ -47,7 +47,7 @@ async function prepare() {
   return { session, members };
 }
 
-/** Runs what must be refused before anything is judged: not even the log changes. */
+/** Sends requests that must be refused before any decision: not even the log changes. */
 async function changingNothing(work: () => Promise<void>): Promise<void> {
   const before = await databaseState(server);
   await work();
@@ -55,7 +55,7 @@ async function changingNothing(work: () => Promise<void>): Promise<void> {
 }
 
 describe.each(clientVerbs)('a sealed %s', (verb) => {
-  test('is answered once: its replay, from any address, at any of the routes, is REPLAY', async () => {
+  test('is accepted once: a replay from any address on any of the routes is REPLAY', async () => {
     const { session, members } = await prepare();
     const envelope = session.seal(session.inner(members[verb]));
     expect(session.open(await post(verb, envelope))).toMatchObject({ code: 'OK' });
@@ -64,7 +64,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     });
   });
 
-  test('of 20 copies at once is answered once', async () => {
+  test('in 20 concurrent copies is accepted once', async () => {
     const { session, members } = await prepare();
     const envelope = session.seal(session.inner(members[verb]));
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(verb, envelope)));
@@ -101,7 +101,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     expect(session.open(await post(verb, envelope)), 'nothing was used up').toMatchObject({ code: 'OK' });
   });
 
-  test('in a session that is over or was never opened is SESSION_EXPIRED', async () => {
+  test('in an expired or unknown session is SESSION_EXPIRED', async () => {
     const { session, members } = await prepare();
     const forged = { ...session.seal(session.inner(members[verb])), sessionId: 'x'.repeat(200) };
     expectRefusal(await post(verb, forged), 401, 'SESSION_EXPIRED');
@@ -124,7 +124,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     });
   });
 
-  test('with an outer body that is no envelope is VALIDATION_FAILED', async () => {
+  test('with an invalid envelope is VALIDATION_FAILED', async () => {
     const { session, members } = await prepare();
     const envelope = session.seal(session.inner(members[verb]));
     for (const body of [{ ...envelope, tagB64: undefined }, { ...envelope, ivB64: 7 }, [], null, '{', '']) {
@@ -132,7 +132,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     }
   });
 
-  test('gets its nonce back inside the answer where it asks for it, and not otherwise', async () => {
+  test('gets its nonce back inside the response only if it asks for it', async () => {
     const { session, members } = await prepare();
     for (const sent of [{ ...members[verb], username: 'nobody', licenseKey: 'x' }, {}]) {
       const inner = session.inner({ ...sent, echoNonce: true });
@@ -147,7 +147,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     expect(await session.ask(clientPaths[verb], members[verb])).not.toHaveProperty('nonce');
   });
 
-  test('takes no account of members that nobody knows, appId and clientVersion among them', async () => {
+  test('ignores unknown members, including appId and clientVersion', async () => {
     const { session, members } = await prepare();
     const unknown = { appId: 'another', clientVersion: '0.1', success: false, device: ['Ada'] };
     expect(await session.ask(clientPaths[verb], { ...members[verb], ...unknown })).toMatchObject({
@@ -156,7 +156,7 @@ describe.each(clientVerbs)('a sealed %s', (verb) => {
     });
   });
 
-  test('is not let in by the cookie of a developer instead of a password or key', async () => {
+  test('is not authorized by the cookie of a developer instead of a password or key', async () => {
     const { session } = await prepare();
     const client = world.client.with({ ip: session.client.ip });
     const answer = await client.post(clientPaths[verb], session.seal(session.inner({ username: 'ada' })));
@@ -216,7 +216,7 @@ describe('a malformed inner body', () => {
     expect(await session.ask(clientPaths[verb], members[verb])).toMatchObject({ code: 'OK' });
   });
 
-  test('comes before every verdict', async () => {
+  test('is refused before every other check', async () => {
     const own = await world.createApplication();
     const session = await openSession(server, own);
     await own.settings({ status: 'disabled' });
@@ -229,7 +229,7 @@ describe('a malformed inner body', () => {
     ['the shortest', { username: 'a-1', password: '8letters', email: 'a@b.co', hwid: 'x' }],
     ['the longest', { username: 'A'.repeat(64), password: 'ü'.repeat(128), hwid: 'x'.repeat(256) }],
     ['every kind of character', { username: 'aZ09._-', password: ' \t\n🗝🗝🗝🗝🗝' }],
-  ])('is not what has %s members that are allowed', async (_what, members) => {
+  ])('is not a body with the allowed %s members', async (_what, members) => {
     const session = await openSession(server, application);
     const { licenseKey } = await application.mintOne();
     expect(await session.ask(clientPaths.register, { ...members, licenseKey })).toMatchObject({ code: 'OK' });
@@ -239,7 +239,7 @@ describe('a malformed inner body', () => {
   });
 });
 
-test('the limit is 30 a minute for an address, and the three routes share it', async () => {
+test('the limit is 30 a minute per address, shared by the three routes', async () => {
   const { session, members } = await prepare();
   const client = new ApiClient(server.baseUrl);
   for (let round = 0; round < 10; round++) {

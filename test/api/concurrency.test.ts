@@ -14,8 +14,8 @@ import {
   noLimits,
 } from './support.ts';
 
-// The embedded database has one connection and so hides every race: vitest.config.ts says that these are left out.
-describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a PostgreSQL server', () => {
+// The embedded database has one connection, which hides every race. vitest.config.ts reports these tests as skipped.
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('concurrently, on a PostgreSQL server', () => {
   let server: TestServer;
   let world: World;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   };
   const unexpected = () => server.logLines.filter((line) => line.includes('request failed unexpectedly'));
 
-  /** Stops whoever next writes to a table, so that two requests meet exactly half-way. */
+  /** Blocks the next write to a table, so that two requests meet exactly half way. */
   async function holdTable(table: 'bans' | 'licenses' | 'security_log') {
     const { database } = server.deps.config;
     if (database.kind !== 'server') throw new Error('only a server holds a table for one of many');
@@ -43,7 +43,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     await client.query('BEGIN');
     await client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
     const waiting = async () => {
-      // A transaction sees one snapshot of the activity unless it asks for another.
+      // A transaction keeps its snapshot of pg_stat_activity unless it clears it.
       await client.query('SELECT pg_stat_clear_snapshot()');
       const { rows } = await client.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -52,7 +52,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
       return rows[0]?.count ?? 0;
     };
     return {
-      /** Waits until so many requests wait for a lock. */
+      /** Waits until this many requests wait for a lock. */
       until: async (count: number) => {
         while ((await waiting()) < count) await setTimeout(5);
       },
@@ -63,7 +63,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     };
   }
 
-  test('twenty registrations of one address make one account', async () => {
+  test('twenty registrations of one address create one account', async () => {
     const answers = await times(20, (index) =>
       new ApiClient(server.baseUrl).post('/api/v1/auth/register', {
         email: index % 2 === 0 ? 'race@example.com' : 'RACE@example.com',
@@ -80,7 +80,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await prisma().developer.count({ where: { emailNormalized: 'race@example.com' } })).toBe(1);
   });
 
-  test('changes of different messages lose none, and each answer has its own', async () => {
+  test('changes of different messages are all kept, and each response has its own', async () => {
     const { id } = await world.createApplication();
     for (let round = 0; round < 3; round++) {
       const answers = await Promise.all(
@@ -102,7 +102,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     }
   });
 
-  test('changes of different settings lose none', async () => {
+  test('changes of different settings are all kept', async () => {
     const { id } = await world.createApplication();
     const changes = [
       { version: '2' },
@@ -122,7 +122,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     );
   });
 
-  test('deletes of one application: one does it, the others find nothing', async () => {
+  test('of several deletions of one application one succeeds, the others are not found', async () => {
     for (let round = 0; round < 3; round++) {
       const { id } = await world.createApplication();
       const answers = await times(20, () => world.client.delete(`/api/v1/apps/${id}`));
@@ -136,7 +136,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     ).toBe(3);
   });
 
-  test('minting for an application that is being deleted succeeds or finds nothing, and leaves nothing', async () => {
+  test('minting for an application that is being deleted succeeds or is not found, and leaves no rows', async () => {
     const seen: number[] = [];
     for (let round = 0; round < 4; round++) {
       const { id } = await world.createApplication();
@@ -159,7 +159,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(unexpected()).toEqual([]);
   });
 
-  test('a mint that the deletion of its application overtakes is minted, and then gone', async () => {
+  test('a mint that its application’s deletion waits for succeeds, and its keys are deleted', async () => {
     const { id } = await world.createApplication();
     const held = await holdTable('licenses');
     let minted: Promise<ApiAnswer>;
@@ -179,7 +179,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await prisma().license.count({ where: { applicationId: id } })).toBe(0);
   });
 
-  test('every other change to an application that is being deleted succeeds or finds nothing', async () => {
+  test('every other change of an application that is being deleted succeeds or is not found', async () => {
     for (let round = 0; round < 6; round++) {
       const application = await world.createApplication();
       const licenses = await application.mint({ amount: 20 });
@@ -201,7 +201,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(unexpected()).toEqual([]);
   });
 
-  test('a ban that meets the deletion of its application half-way does not deadlock', async () => {
+  test('a ban during the deletion of its application does not deadlock', async () => {
     for (const scope of ['license', 'hwid_and_ip'] as const) {
       const application = await world.createApplication();
       const { id } = await application.mintOne();
@@ -223,7 +223,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     }
   });
 
-  test('bans that name one device and one address make one row of each', async () => {
+  test('concurrent bans of one device and one address create one row of each', async () => {
     const application = await world.createApplication();
     const licenses = await application.mint({ amount: 12 });
     await prisma().license.updateMany({ where: { applicationId: application.id }, data: { hwid: 'shared' } });
@@ -245,7 +245,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     ]);
   });
 
-  test('large mints beside each other are all there, and pages walk through them without a gap', async () => {
+  test('concurrent large mints are complete, and pages list them without a gap', async () => {
     const application = await world.createApplication();
     const answers = await times(6, () =>
       world.client.with({ ip: randomIp() }).post('/api/v1/licenses/create', {

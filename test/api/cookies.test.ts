@@ -14,7 +14,7 @@ afterAll(() => server.close());
 
 const day = 24 * 60 * 60;
 
-/** Attributes of the one cookie that an answer sets. */
+/** The attributes of the only cookie in a response. */
 function attributesOf(answer: ApiAnswer): string[] {
   const cookies = answer.headers.getSetCookie();
   expect(cookies).toHaveLength(1);
@@ -43,7 +43,7 @@ describe('the session cookie', () => {
     expect(attributesOf(answer)).toEqual(['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Lax']);
   });
 
-  test('is cleared with the same attributes and no age', async () => {
+  test('is cleared with the same attributes and Max-Age 0', async () => {
     const { world } = await loggedIn();
     const answer = await world.client.post('/api/v1/auth/logout');
     expect(attributesOf(answer)).toEqual(['HttpOnly', 'Max-Age=0', 'Path=/', 'SameSite=Lax']);
@@ -74,7 +74,7 @@ describe('the session cookie', () => {
     expect(exp - iat).toBe(7 * day);
   });
 
-  test('is set by nothing but registering, logging in and out', async () => {
+  test('is set only by registering, logging in and logging out', async () => {
     const { world } = await loggedIn();
     const application = await world.createApplication();
     for (const path of ['/api/v1/auth/me', '/api/v1/apps/', `/api/v1/apps/${application.id}`]) {
@@ -83,8 +83,8 @@ describe('the session cookie', () => {
   });
 });
 
-describe('who is logged in', () => {
-  test('a cookie works until its 7 days are over, and not a second longer', async () => {
+describe('authentication by cookie', () => {
+  test('a cookie is valid for exactly 7 days', async () => {
     const aging = await startTestServer();
     try {
       const { world, cookie } = await loggedIn(aging);
@@ -92,7 +92,7 @@ describe('who is logged in', () => {
       const remaining = () => exp - aging.clock.now() / 1000;
       aging.clock.step(remaining() - 30);
       expect((await world.client.with({ cookie }).get('/api/v1/auth/me')).status).toBe(200);
-      // Up: a fraction of a millisecond before the second, it is not over yet.
+      // Rounded up: a fraction of a millisecond before that second, the cookie is still valid.
       aging.clock.step(Math.ceil(remaining()));
       expectFailure(await world.client.with({ cookie }).get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
       const again = await new ApiClient(aging.baseUrl).post('/api/v1/auth/login', world.login);
@@ -102,7 +102,7 @@ describe('who is logged in', () => {
     }
   });
 
-  test('raising session_version ends every older cookie and no newer one', async () => {
+  test('raising session_version ends every earlier cookie and no later one', async () => {
     const { world, cookie } = await loggedIn();
     await server.deps.services.database.prisma.developer.update({
       where: { id: world.developer.id },
@@ -115,7 +115,7 @@ describe('who is logged in', () => {
     expect((await newer.get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('a cookie that a new password has ended stays so when the database goes back and the password changes again', async () => {
+  test('a cookie that a new password has ended stays invalid after the database is restored and the password changes again', async () => {
     const { world } = await loggedIn();
     const { developer } = server.deps.services.database.prisma;
     const row = { where: { id: world.developer.id } };
@@ -127,7 +127,7 @@ describe('who is logged in', () => {
       return client.with({ cookie: cookieOf(answer) ?? '' });
     };
     const later = await change(world.client);
-    // As a backup from before is restored.
+    // As if an earlier backup were restored.
     await developer.update({ ...row, data: { sessionVersion, passwordHash } });
     expectFailure(await later.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
     const newest = await change(world.client);
@@ -135,7 +135,7 @@ describe('who is logged in', () => {
     expectFailure(await later.get('/api/v1/auth/me'), 401, 'UNAUTHENTICATED');
   });
 
-  describe('beside a bearer key', () => {
+  describe('together with a bearer key', () => {
     let world: World;
     let owner: World;
     let bearer: string;
@@ -148,12 +148,12 @@ describe('who is logged in', () => {
     const whoIs = async (client: ApiClient) =>
       expectSuccess(await client.get('/api/v1/auth/me'), 200, developerAnswer).developer.id;
 
-    test('is used while it is valid, whatever the key is', async () => {
+    test('is used if it is valid, whatever the key is', async () => {
       expect(await whoIs(world.client.with({ bearer }))).toBe(world.developer.id);
       expect(await whoIs(world.client.with({ bearer: 'rubbish' }))).toBe(world.developer.id);
     });
 
-    test('gives way to a valid key when it is not valid: rubbish, empty, expired or ended', async () => {
+    test('is ignored if it is malformed, empty, expired or ended, and the key is valid', async () => {
       const { client, developer } = await createWorld(server);
       const { password } = developer;
       await client.patch('/api/v1/account/profile', { password, newPassword: `${password}!` });
@@ -164,7 +164,7 @@ describe('who is logged in', () => {
       }
     });
 
-    test('that is not valid lets a key change things, over both transports', async () => {
+    test('that is invalid does not block changes with a key, over both transports', async () => {
       const client = new ApiClient(server.baseUrl, { cookie: 'rubbish', bearer });
       expect((await client.post('/api/v1/apps/create', { name: 'By REST' })).status).toBe(201);
       const query = 'mutation { createApplication(input: { name: "By GraphQL" }) { application { name } } }';
@@ -173,7 +173,7 @@ describe('who is logged in', () => {
       });
     });
 
-    test('that is not valid gives no more tries of a key than none, and the key is what the refusal names', async () => {
+    test('that is invalid does not allow more attempts with a key, and the error is about the key', async () => {
       const own = await startTestServer({ env: { RATE_LIMITS: 'apiKeyAuth=3' } });
       onTestFinished(() => own.close());
       const client = new ApiClient(own.baseUrl, { cookie: 'rubbish', bearer: 'rubbish' });
@@ -184,7 +184,7 @@ describe('who is logged in', () => {
       expectFailure(await client.get('/api/v1/auth/me'), 429, 'RATE_LIMITED');
     });
 
-    test('that is not valid can be logged out of, and the key stays good', async () => {
+    test('that is invalid can be cleared by a logout, and the key stays valid', async () => {
       const client = new ApiClient(server.baseUrl, { cookie: 'rubbish', bearer });
       const answer = await client.post('/api/v1/auth/logout');
       expect(answer.status).toBe(200);
@@ -194,7 +194,7 @@ describe('who is logged in', () => {
   });
 });
 
-describe('a cookie that we did not sign', () => {
+describe('a forged cookie', () => {
   const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const stranger = generateKeyPairSync('ed25519').privateKey;
   const signed = (header: { alg: string; [name: string]: unknown }, payload: JWTPayload, key = stranger) =>
@@ -208,7 +208,7 @@ describe('a cookie that we did not sign', () => {
     return parts.join('.');
   };
 
-  test('is nobody, whatever was done to it', async () => {
+  test('does not authenticate, however it was changed', async () => {
     const { cookie } = await loggedIn();
     const other = await loggedIn();
     const payload = decodeJwt(cookie);
@@ -256,7 +256,7 @@ describe('a cookie that we did not sign', () => {
     expect((await new ApiClient(server.baseUrl, { cookie }).get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('is nobody also under our own key, when it was made for something else', async () => {
+  test('does not authenticate if it was signed with the right key for another purpose', async () => {
     const { cookie, world } = await loggedIn();
     const payload = decodeJwt(cookie);
     const ours = server.deps.services.keyring.cookie.privateKey;

@@ -9,7 +9,7 @@ import { sql } from '../setup/stored.ts';
 import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
 import { apiKeyAnswer, apiKeysAnswer, expectFailure, expectSuccess, noLimits } from './support.ts';
 
-/** How many of each a developer, an application or a user can have here. */
+/** The limits of this server. */
 const most = { applications: 5, apiKeys: 4, bans: 6, sessions: 3 };
 
 let server: TestServer;
@@ -45,13 +45,13 @@ describe('applications of a developer', () => {
   const create = () => world.client.post('/api/v1/apps/create', { name: 'Photo Lab' });
   const own = () => count('applications WHERE developer_id', world.developer.id);
 
-  test('of many that are made at once below the limit, exactly one gets the last place', async () => {
+  test('of many concurrent creations exactly one gets the last place below the limit', async () => {
     for (let made = 0; made < most.applications - 1; made++) expect((await create()).status).toBe(201);
     expect(tally(await times(50, create))).toEqual({ 201: 1, '409 LIMIT_REACHED': 49 });
     expect(await own()).toBe(most.applications);
   });
 
-  test('at the limit the refusal says which limit, and what to do; a deletion makes room', async () => {
+  test('the refusal at the limit names the limit and what to do; a deletion makes room', async () => {
     const [first] = await times(most.applications, () => world.createApplication());
     const { error } = expectFailure(await create(), 409, 'LIMIT_REACHED');
     expect(error).toMatch(/can have 5\. Delete one .* raise applications in COUNT_LIMITS/);
@@ -59,12 +59,12 @@ describe('applications of a developer', () => {
     expect((await create()).status).toBe(201);
   });
 
-  test('the limit is each developer’s own', async () => {
+  test('the limit applies to each developer separately', async () => {
     await times(most.applications, () => world.createApplication());
     await (await createWorld(server)).createApplication();
   });
 
-  test('beyond a limit that was lowered all stay, and are served', async () => {
+  test('existing ones beyond a lowered limit are kept and served', async () => {
     const { id } = await world.createApplication();
     await sql(
       server,
@@ -94,13 +94,13 @@ describe('API keys of a developer', () => {
   const list = async () =>
     expectSuccess(await world.client.get('/api/v1/account/api-keys'), 200, apiKeysAnswer).keys;
 
-  test('of many that are made at once below the limit, exactly one gets the last place', async () => {
+  test('of many concurrent creations exactly one gets the last place below the limit', async () => {
     for (let made = 0; made < most.apiKeys - 1; made++) await make();
     expect(tally(await times(50, create))).toEqual({ 201: 1, '409 LIMIT_REACHED': 49 });
     expect(await list()).toHaveLength(most.apiKeys);
   });
 
-  test('revoked ones do not count, and are listed', async () => {
+  test('revoked ones do not count but are listed', async () => {
     const keys = await times(most.apiKeys, make);
     expect(expectFailure(await create(), 409, 'LIMIT_REACHED').error).toContain('apiKeys in COUNT_LIMITS');
     expect((await revoke(keys[0]?.id ?? '')).status).toBe(200);
@@ -119,7 +119,7 @@ describe('API keys of a developer', () => {
     );
   const names = async () => (await list()).map(({ name }) => name);
 
-  test('of 500 revoked ones the oldest makes room for the next', async () => {
+  test('of 500 revoked ones the oldest is deleted for the next', async () => {
     const [first, second] = await times(2, make);
     await addRevoked(499);
     await revoke(first?.id ?? '');
@@ -130,7 +130,7 @@ describe('API keys of a developer', () => {
     expect(await names()).toContain('old 2');
   });
 
-  test('whoever has more revoked ones keeps as many, however many are revoked at once', async () => {
+  test('more than 500 revoked ones are kept, even after concurrent revocations', async () => {
     await addRevoked(600);
     const keys = await times(most.apiKeys, make);
     await times(most.apiKeys, (index) => revoke(keys[index]?.id ?? ''));
@@ -151,7 +151,7 @@ describe('bans of an application', () => {
        SELECT gen_random_uuid(), $1, 'hwid', 'device ' || number FROM generate_series(1, $2::int) AS number`,
       [application.id, amount],
     );
-  /** Licenses that are bound to a device each. */
+  /** Licenses, each bound to a device. */
   const bound = async (amount: number) => {
     const licenses = await application.mint({ amount });
     const session = await openSession(server, application);
@@ -171,18 +171,18 @@ describe('bans of an application', () => {
     return license?.status;
   };
 
-  test('of many that are made at once below the limit, exactly one gets the last place', async () => {
+  test('of many concurrent creations exactly one gets the last place below the limit', async () => {
     await fill(most.bans - 1);
     const licenses = await bound(20);
     const answers = await times(20, (index) => ban(licenses[index] ?? '', { scope: 'hwid' }));
     expect(tally(answers)).toEqual({ 200: 1, '409 LIMIT_REACHED': 19 });
     expect(await own()).toBe(most.bans);
-    // A ban that was refused has done nothing.
+    // A refused ban changes nothing.
     const statuses = await times(20, (index) => statusOf(licenses[index] ?? ''));
     expect(statuses.filter((status) => status === 'banned')).toHaveLength(1);
   });
 
-  test('a ban of device and address that only half fits is refused whole', async () => {
+  test('a ban of device and address with room for only one is refused completely', async () => {
     await fill(most.bans - 1);
     const [license = ''] = await bound(1);
     const answer = await ban(license, { scope: 'hwid_and_ip', ip: '203.0.113.9' });
@@ -194,7 +194,7 @@ describe('bans of an application', () => {
     expect((await ban(license, { scope: 'license' })).status).toBe(200);
   });
 
-  test('what is banned already needs no room', async () => {
+  test('an existing ban needs no room', async () => {
     const [first = '', second = ''] = await bound(2);
     expect((await ban(first, { scope: 'hwid_and_ip', ip: '203.0.113.9' })).status).toBe(200);
     await fill(most.bans + 3);
@@ -239,7 +239,7 @@ describe('sessions of an end user', () => {
     expect(await hwids()).toEqual([null, null, null]);
   });
 
-  test('logins at once leave no more than the limit, and no user loses another’s', async () => {
+  test('concurrent logins leave no more sessions than the limit, and end no session of other users', async () => {
     await ask(server, application, 'register', { ...grace, hwid: 'first' });
     await ask(server, application, 'register', { ...grace, username: 'alan', hwid: 'of Alan' });
     await times(8, (index) => ask(server, application, 'login', { ...grace, hwid: `device ${index}` }));

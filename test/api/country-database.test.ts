@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a log entry has the country that the MMDB file knows for the address, or none', async () => {
+test('a log entry has the country of the address in the MMDB file, or none', async () => {
   const file = join(folder, 'country.mmdb');
   writeFileSync(file, mmdbOf('203.0.113.0', 24, 'SE'));
   const server = await startTestServer({ env: { GEOIP_DB: file, COUNTRY_HEADER: 'CF-IPCountry' } });
@@ -38,7 +38,7 @@ test('a log entry has the country that the MMDB file knows for the address, or n
     };
     expect(await from('203.0.113.77')).toBe('SE');
     expect(await from('203.0.114.77')).toBeNull();
-    // The header of a trusted proxy counts first; one that is no country is passed over.
+    // The header of a trusted proxy has priority, unless its value is not a country.
     expect(await from('203.0.113.78', { 'CF-IPCountry': 'NO' })).toBe('NO');
     expect(await from('203.0.113.79', { 'CF-IPCountry': 'nowhere' })).toBe('SE');
   } finally {
@@ -46,7 +46,7 @@ test('a log entry has the country that the MMDB file knows for the address, or n
   }
 });
 
-test('a file that is none is refused at start, by its name', async () => {
+test('an invalid file fails the start with its name', async () => {
   const file = join(folder, 'broken.mmdb');
   writeFileSync(file, 'not a database');
   const start = startTestServer({ env: { GEOIP_DB: file } });

@@ -7,8 +7,8 @@ import { sql } from '../setup/stored.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { expectSuccess, forEachOf, noLimits, userAnswer } from './support.ts';
 
-// The embedded database has one connection and so hides every race: vitest.config.ts says that these are left out.
-describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a PostgreSQL server', () => {
+// The embedded database has one connection, which hides every race. vitest.config.ts reports these tests as skipped.
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('concurrently, on a PostgreSQL server', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ env: noLimits });
@@ -16,14 +16,14 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
   afterAll(() => server.close());
 
   const rounds = 3;
-  /** As many as the database's connections serve at once: whoever waits long for one is told UNAVAILABLE. */
+  /** As many as there are database connections: requests that wait too long for one get UNAVAILABLE. */
   const atOnce = 8;
   const runAll = async (steps: readonly (() => Promise<ApiAnswer>)[]): Promise<ApiAnswer[]> => {
     const answers: ApiAnswer[] = [];
     await forEachOf(steps, atOnce, async (step) => void answers.push(await step()));
     return answers;
   };
-  /** The same with a deletion in their middle, which must succeed. */
+  /** The same with a deletion in between, which must succeed. */
   const runAround = (steps: readonly (() => Promise<ApiAnswer>)[], remove: () => Promise<ApiAnswer>) => {
     const removeOnce = async () => {
       const answer = await remove();
@@ -49,13 +49,13 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     );
     return row?.deadlocks;
   };
-  /** No answer is a 5xx, and nothing was logged that a request did not foresee. */
+  /** No response is a 5xx, and no unexpected error was logged. */
   const expectNoFailure = (answers: readonly ApiAnswer[]) => {
     expect(statuses(answers.filter(({ status }) => status >= 500))).toEqual({});
     expect(server.logLines.filter((line) => /request failed unexpectedly|deadlock/.test(line))).toEqual([]);
   };
 
-  /** An application with users, each with a license that is bound to a device. */
+  /** An application with users, each with a license bound to a device. */
   async function createFullAccount(world: World) {
     const application = await world.createApplication();
     const licenses = await application.mint({ amount: 6, durationSeconds: 3_600 });
@@ -71,7 +71,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     return { application, licenses, session, userIds };
   }
 
-  /** Every kind of change to the same few rows, in an order of its own. */
+  /** Every kind of change to the same few rows, in different orders. */
   function everyChange(
     world: World,
     { application, licenses, userIds, session }: Awaited<ReturnType<typeof createFullAccount>>,
@@ -110,7 +110,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await deadlocks()).toBe(0);
   });
 
-  test('the deletion of the application meanwhile succeeds, and the others succeed or find nothing', async () => {
+  test('a concurrent deletion of the application succeeds, and other changes succeed or are not found', async () => {
     for (let round = 0; round < rounds; round++) {
       const world = await createWorld(server);
       const furnished = await createFullAccount(world);
@@ -122,7 +122,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await deadlocks()).toBe(0);
   });
 
-  test('the deletion of the account meanwhile succeeds, and the others succeed or are nobody’s', async () => {
+  test('a concurrent deletion of the account succeeds, and other changes succeed or are unauthenticated', async () => {
     for (let round = 0; round < rounds; round++) {
       const world = await createWorld(server);
       const furnished = await createFullAccount(world);
@@ -143,7 +143,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await deadlocks()).toBe(0);
   });
 
-  test('changes of one account: each is there, or its address is taken', async () => {
+  test('of changes of one account each is applied, or its address is taken', async () => {
     const world = await createWorld(server);
     const { password } = world.developer;
     const answers = await Promise.all(
@@ -158,7 +158,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('at once, on a Post
     expect(await deadlocks()).toBe(0);
   });
 
-  test('blind mints that overlap in opposite orders: one stores its keys, the others find that they exist', async () => {
+  test('of blind mints with the same keys in different orders one stores them, the others find that they exist', async () => {
     const world = await createWorld(server);
     const application = await world.createApplication();
     const keys = Array.from({ length: 400 }, (_, index) => ({

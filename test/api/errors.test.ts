@@ -18,11 +18,11 @@ afterEach(() => {
 afterAll(() => server.close());
 
 const visitor = (headers: Record<string, string> = {}) => new ApiClient(server.baseUrl, { headers });
-/** What was logged of a request beside the one line that each has. */
+/** Log lines of a request, without its request line. */
 const linesOf = (requestId: string, { logLines }: TestServer = server) =>
   logLines.filter((line) => line.includes(requestId) && !line.includes('"msg":"request"'));
 
-describe('a route that is not there', () => {
+describe('an unknown route', () => {
   test.each([
     ['GET', '/'],
     ['GET', '/api'],
@@ -46,7 +46,7 @@ describe('a route that is not there', () => {
     expectFailure(await visitor().send(method, path), 404, 'ROUTE_NOT_FOUND');
   });
 
-  test('is told as JSON also to a browser, and never kept or sniffed', async () => {
+  test('is JSON even for a browser, and not cacheable or sniffable', async () => {
     const answer = await visitor({ Accept: 'text/html' }).get('/nothing<b>');
     expectFailure(answer, 404, 'ROUTE_NOT_FOUND');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
@@ -54,7 +54,7 @@ describe('a route that is not there', () => {
   });
 });
 
-test('every answer has a request id of its own, where the client names none that can be told', async () => {
+test('every response has its own request id, unless the client sends a valid one', async () => {
   const client = visitor({ 'X-Request-Id': 'not one' });
   const answers = [
     await client.get('/health'),
@@ -66,7 +66,7 @@ test('every answer has a request id of its own, where the client names none that
   expect(ids).not.toContain('not one');
 });
 
-describe('a client that goes away before its request is whole', () => {
+describe('a client that disconnects before its request is complete', () => {
   const declared = ['Content-Length: 50', '{"a'] as const;
   const chunked = ['Transfer-Encoding: chunked', '3\r\n{"a\r\n'] as const;
 
@@ -76,14 +76,14 @@ describe('a client that goes away before its request is whole', () => {
     ['/api/v1/licenses/validate', declared],
     ['/api/v1/auth/login', chunked],
     ['/graphql', chunked],
-  ])('is no outage: POST %s with %j', async (path, [header, part]) => {
+  ])('is not logged as an outage: POST %s with %j', async (path, [header, part]) => {
     const before = server.logLines.length;
     const { hostname, port } = new URL(server.baseUrl);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
     const lines = ['Host: a', 'Content-Type: application/json', 'Expect: 100-continue', header];
     socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-    // The service says that it waits for the body.
+    // The service responds that it waits for the body.
     await once(socket, 'data');
     socket.write(part);
     socket.resetAndDestroy();
@@ -100,10 +100,10 @@ describe('a client that goes away before its request is whole', () => {
   });
 });
 
-describe('what was not foreseen', () => {
+describe('an unexpected error', () => {
   const secret = 'SELECT hunter2 FROM developers at /srv/secret.ts:12';
 
-  test('answers 500 with the request id and nothing of what happened; the log has it', async () => {
+  test('is a 500 with the request id and no details, which are in the log', async () => {
     const world = await createWorld(server);
     vi.spyOn(server.deps.services.changes, 'tell').mockRejectedValueOnce(new TypeError(secret));
     const answer = await world.client.post('/api/v1/apps/create', { name: 'Photo Lab' });
@@ -120,7 +120,7 @@ describe('what was not foreseen', () => {
     });
   });
 
-  test('in the database’s own words is not repeated either', async () => {
+  test('of the database is not repeated either', async () => {
     const broken = await startTestServer();
     try {
       const world = await createWorld(broken);
@@ -140,7 +140,7 @@ describe('what was not foreseen', () => {
     }
   });
 
-  test('leaves neither password nor hash in the log, though the database quotes the row it refuses', async () => {
+  test('leaves no password and no hash in the log, although the database quotes the refused row', async () => {
     const broken = await startTestServer();
     try {
       const { prisma } = broken.deps.services.database;
@@ -166,7 +166,7 @@ describe('what was not foreseen', () => {
     }
   });
 
-  test('what is thrown in mid-transaction leaves nothing behind', async () => {
+  test('in a transaction rolls it back', async () => {
     const broken = await startTestServer();
     try {
       const { prisma } = broken.deps.services.database;
@@ -216,8 +216,8 @@ describe('what was not foreseen', () => {
   });
 });
 
-describe('when a part is away', () => {
-  test('the database refusing connections is 503, and health still answers', async () => {
+describe('if a dependency is unavailable', () => {
+  test('a database that refuses connections is 503, and health still responds', async () => {
     const world = await createWorld(server);
     const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:5432'), { code: 'ECONNREFUSED' });
     const { pool } = server.deps.services.database;
@@ -243,78 +243,81 @@ describe('when a part is away', () => {
   });
 });
 
-describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('when the PostgreSQL server goes away', () => {
-  /** A way to the server that can be cut and mended. */
-  async function createCable(target: URL) {
-    const { hostname, port } = target;
-    const sockets = new Set<Socket>();
-    const cable = createServer((near) => {
-      const far = connect(Number(port || 5432), hostname);
-      for (const [socket, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        sockets.add(socket);
-        socket.on('error', () => other.destroy());
-        socket.on('close', () => {
-          sockets.delete(socket);
-          other.destroy();
-        });
-      }
-      near.pipe(far);
-      far.pipe(near);
-    });
-    const listen = (port: number) =>
-      new Promise<void>((resolve) => cable.listen(port, '127.0.0.1', () => resolve()));
-    await listen(0);
-    const address = cable.address();
-    if (address === null || typeof address === 'string') throw new Error('the cable has no port');
-    const cut = async () => {
-      const closed = new Promise((resolve) => cable.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    };
-    return { port: address.port, cut, mend: () => listen(address.port) };
-  }
-
-  test('every route is 503 until it is back, and then works without a restart', async () => {
-    const database = await createServerDatabase();
-    const url = new URL(database.url);
-    const cable = await createCable(url);
-    url.hostname = '127.0.0.1';
-    url.port = String(cable.port);
-    const service = await startTestServer({
-      env: { DATABASE_URL: url.href, SERVICE_SECRET: 'a secret of at least thirty-two bytes' },
-    });
-    try {
-      const world = await createWorld(service);
-      const application = await world.createApplication();
-      const requests = [
-        () => world.client.get('/api/v1/auth/me'),
-        () => world.client.get('/api/v1/apps/'),
-        () => world.client.post('/api/v1/apps/create', { name: 'Photo Lab' }),
-        () => world.client.patch(`/api/v1/apps/${application.id}/settings`, { version: '2' }),
-        () => world.client.post('/api/v1/auth/login', world.login),
-      ];
-      await cable.cut();
-      for (let round = 0; round < 2; round++) {
-        for (const request of requests) {
-          const answer = await request();
-          expectFailure(answer, 503, 'UNAVAILABLE');
-          expect(JSON.stringify(answer.body)).not.toContain(String(cable.port));
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')(
+  'if the PostgreSQL server becomes unavailable',
+  () => {
+    /** A relay to the server that can be interrupted. */
+    async function createCable(target: URL) {
+      const { hostname, port } = target;
+      const sockets = new Set<Socket>();
+      const cable = createServer((near) => {
+        const far = connect(Number(port || 5432), hostname);
+        for (const [socket, other] of [
+          [near, far],
+          [far, near],
+        ] as const) {
+          sockets.add(socket);
+          socket.on('error', () => other.destroy());
+          socket.on('close', () => {
+            sockets.delete(socket);
+            other.destroy();
+          });
         }
-      }
-      await cable.mend();
-      // Until the service has seen that the server is back, it goes on to refuse at once.
-      await vi.waitFor(async () => expect((await world.client.get('/api/v1/auth/me')).status).toBe(200), {
-        timeout: 10_000,
+        near.pipe(far);
+        far.pipe(near);
       });
-      for (const request of requests) expect((await request()).status).toBeLessThan(300);
-      expect(service.logLines.join('')).not.toContain('a secret of at least');
-    } finally {
-      await service.close();
-      await cable.cut();
-      await database.drop();
+      const listen = (port: number) =>
+        new Promise<void>((resolve) => cable.listen(port, '127.0.0.1', () => resolve()));
+      await listen(0);
+      const address = cable.address();
+      if (address === null || typeof address === 'string') throw new Error('the cable has no port');
+      const cut = async () => {
+        const closed = new Promise((resolve) => cable.close(resolve));
+        for (const socket of sockets) socket.destroy();
+        await closed;
+      };
+      return { port: address.port, cut, mend: () => listen(address.port) };
     }
-  });
-});
+
+    test('every route is 503 until the server is back, and then works without a restart', async () => {
+      const database = await createServerDatabase();
+      const url = new URL(database.url);
+      const cable = await createCable(url);
+      url.hostname = '127.0.0.1';
+      url.port = String(cable.port);
+      const service = await startTestServer({
+        env: { DATABASE_URL: url.href, SERVICE_SECRET: 'a secret of at least thirty-two bytes' },
+      });
+      try {
+        const world = await createWorld(service);
+        const application = await world.createApplication();
+        const requests = [
+          () => world.client.get('/api/v1/auth/me'),
+          () => world.client.get('/api/v1/apps/'),
+          () => world.client.post('/api/v1/apps/create', { name: 'Photo Lab' }),
+          () => world.client.patch(`/api/v1/apps/${application.id}/settings`, { version: '2' }),
+          () => world.client.post('/api/v1/auth/login', world.login),
+        ];
+        await cable.cut();
+        for (let round = 0; round < 2; round++) {
+          for (const request of requests) {
+            const answer = await request();
+            expectFailure(answer, 503, 'UNAVAILABLE');
+            expect(JSON.stringify(answer.body)).not.toContain(String(cable.port));
+          }
+        }
+        await cable.mend();
+        // The service refuses at once until it has noticed that the server is back.
+        await vi.waitFor(async () => expect((await world.client.get('/api/v1/auth/me')).status).toBe(200), {
+          timeout: 10_000,
+        });
+        for (const request of requests) expect((await request()).status).toBeLessThan(300);
+        expect(service.logLines.join('')).not.toContain('a secret of at least');
+      } finally {
+        await service.close();
+        await cable.cut();
+        await database.drop();
+      }
+    });
+  },
+);

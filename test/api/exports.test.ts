@@ -20,7 +20,7 @@ beforeEach(async () => {
   application = await world.createApplication();
 });
 
-/** SQL of a new id, in any order. */
+/** SQL of a new random id. */
 const someId = `overlay(gen_random_uuid()::text PLACING '7' FROM 15)::uuid`;
 const accountExport = '/api/v1/account/export';
 const usersExport = () => `/api/v1/apps/${application.id}/users/export`;
@@ -63,8 +63,8 @@ const session = z.strictObject({
   expiresAt: z.string(),
 });
 
-describe('an export is read as it is sent', () => {
-  /** What an export's first piece takes, where its reader goes away then. */
+describe('an export is read from the database while it is sent', () => {
+  /** The number of statements of an export whose reader disconnects after the first chunk. */
   async function statementsUntilLeft(path: string): Promise<string[]> {
     const statements = logStatements(server.deps.services.database.pool);
     const leaving = new AbortController();
@@ -73,7 +73,7 @@ describe('an export is read as it is sent', () => {
     await reader?.read();
     leaving.abort();
     await reader?.read().catch(() => undefined);
-    // It would go on for many statements more, were it not left: this long nothing has come.
+    // Without the disconnect there would be many more statements. None came during this time.
     const seen: string[] = [];
     for (let idle = 0; idle < 20; idle += 1) {
       await setTimeout(10);
@@ -84,18 +84,18 @@ describe('an export is read as it is sent', () => {
     return seen;
   }
 
-  test('the account’s: its applications come some at a time, and it ends when its reader goes', async () => {
+  test('the account’s export reads applications in batches and stops when its reader disconnects', async () => {
     await addApplications(1_000);
     const statements = await statementsUntilLeft(accountExport);
     const pages = statements.filter((text) => /responseMessages|response_messages/.test(text));
     expect(pages.length).toBeGreaterThanOrEqual(1);
     expect(pages.filter((text) => !/limit/i.test(text))).toEqual([]);
-    // Whole, it takes ten and an empty one; what a socket buffers may have been read ahead.
+    // A complete export takes ten batches and an empty one; the socket's buffer may have been filled ahead.
     expect(pages.length).toBeLessThan(9);
     expect(statements.some((text) => /FROM "public"\."licenses"/.test(text))).toBe(false);
   });
 
-  test('the account’s has all applications, and what is theirs', async () => {
+  test('the account’s export has all applications with their data', async () => {
     await addApplications(230);
     const { id } = await application.mintOne();
     const exported = await read(accountExport);
@@ -103,7 +103,7 @@ describe('an export is read as it is sent', () => {
     expect(exported.licenses).toMatchObject([{ id }]);
   });
 
-  test('a user’s sessions are all in it, however many, newest first', async () => {
+  test('all sessions of a user are included, newest first', async () => {
     await addUser('few', 3);
     await addUser('many', 250);
     await addUser('none', 0);
@@ -122,7 +122,7 @@ describe('an export is read as it is sent', () => {
     }
   });
 
-  test('sessions are never read whole where a user has many', async () => {
+  test('sessions are read in batches if a user has many', async () => {
     await addUser('many', 2_000);
     const statements = await statementsUntilLeft(usersExport());
     const unbounded = statements.filter((text) => text.includes('end_user_sessions') && !/limit/i.test(text));
@@ -136,7 +136,7 @@ describe('over GraphQL', () => {
     graphql().ask('query ($id: ID!) { endUserExport(applicationId: $id) }', { id: application.id });
   const message = (path: string) => expect.stringContaining(`GET ${path}`);
 
-  test('the sessions within users are the same, and count', { tags: 'slow' }, async () => {
+  test('the sessions of users are the same, and count towards limits', { tags: 'slow' }, async () => {
     await addUser('many', 250);
     const { users } = await read(usersExport());
     const answer = await endUserExport();
@@ -147,7 +147,7 @@ describe('over GraphQL', () => {
     ]);
   });
 
-  test('an export of more than 32 MB is refused, and names where REST sends it', {
+  test('an export of more than 32 MB is refused with the REST route to use instead', {
     tags: 'slow',
   }, async () => {
     await addApplications(1_500);
@@ -156,7 +156,7 @@ describe('over GraphQL', () => {
     ]);
   });
 
-  test('applications with long messages fill at most a few MB of an answer', { tags: 'slow' }, async () => {
+  test('applications with long messages fill at most a few MB of a response', { tags: 'slow' }, async () => {
     const texts = 'edges { node { responseMessages { text } } }';
     const list = (index: number) => `a${index}: applications(first: 200) { ${texts} }`;
     const one = await graphql().ask(`{ me { ${list(0)} } }`);
@@ -168,15 +168,15 @@ describe('over GraphQL', () => {
   });
 });
 
-describe('exports of one developer at once', () => {
-  /** An export that is under way until it is told to end. */
+describe('concurrent exports of one developer', () => {
+  /** A running export that ends when told. */
   async function begin(path: string) {
     const leaving = new AbortController();
     const response = await world.client.open('GET', path, undefined, leaving.signal);
     return { status: response.status, end: () => leaving.abort(), response };
   }
 
-  test('are three, whichever they are; the next is refused until one has ended', async () => {
+  test('are limited to three of any kind; the next is refused until one has ended', async () => {
     await addApplications(2_500);
     const under = [await begin(accountExport), await begin(accountExport), await begin(accountExport)];
     expect(under.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -184,7 +184,7 @@ describe('exports of one developer at once', () => {
     expect(error).toContain('3 exports of this account');
     const graphql = await new GraphqlClient(world.client).ask('{ accountExport }');
     expect(graphql.codes).toEqual(['TOO_MANY_EXPORTS']);
-    // Another developer's are another matter.
+    // Another developer's exports are separate.
     const stranger = await createWorld(server);
     expect((await stranger.client.get(accountExport)).status).toBe(200);
 
@@ -192,7 +192,7 @@ describe('exports of one developer at once', () => {
     await expect.poll(async () => (await world.client.get(usersExport())).status).toBe(200);
   });
 
-  test('leave nothing taken when they have ended, were refused, or sent no body', async () => {
+  test('free their slot when they have ended, were refused, or sent no body', async () => {
     for (let round = 0; round < 5; round++) {
       expect((await world.client.get(usersExport())).status).toBe(200);
       expect((await world.client.get('/api/v1/apps/no-such-application/users/export')).status).toBe(404);
@@ -213,7 +213,7 @@ describe('while an export is sent', () => {
         `SELECT state, query FROM pg_stat_activity
          WHERE datname = current_database() AND state LIKE 'idle in transaction%' AND pid <> pg_backend_pid()`,
       );
-    // What others do in a transaction is over in a moment; the export waits for its reader all the while.
+    // Transactions of other requests end quickly, while the export waits for its reader.
     await expect.poll(open).toEqual([]);
     leaving.abort();
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What a field takes, and so what it must refuse. */
+/** The kind of a field, which determines what it must refuse. */
 type Field =
   | { readonly kind: 'text'; readonly most: number; readonly required?: true; readonly emptyIsFine?: true }
   | { readonly kind: 'integer'; readonly least: number; readonly most: number; readonly required?: true }
@@ -30,7 +30,7 @@ interface Route {
   readonly method: 'POST' | 'PATCH';
   readonly path: () => string;
   readonly authenticated: boolean;
-  /** False where the route needs no body at all. */
+  /** False if the body is optional. */
   readonly bodyRequired: boolean;
   readonly good: () => Record<string, unknown>;
   readonly fields: Readonly<Record<string, Field>>;
@@ -134,7 +134,7 @@ const routes: Route[] = [
 const each = <Item extends { name: string }>(items: readonly Item[]) =>
   items.map((item) => [item.name, item] as const);
 
-/** A value as it stands in the JSON text, so that it can be what JSON.stringify would not write. */
+/** A value as JSON text, so that it can be text that JSON.stringify would not produce. */
 const literal = (value: unknown) => JSON.stringify(value);
 const deep = (open: string, close: string, depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
@@ -217,18 +217,18 @@ const send = (route: Route, body?: unknown): Promise<ApiAnswer> =>
 const short = (value: string) => (value.length > 60 ? `${value.slice(0, 60)}… (${value.length})` : value);
 
 describe.each(each(routes))('%s', (_name, route) => {
-  test('takes its good body', async () => {
+  test('accepts its valid body', async () => {
     expect((await send(route, route.good())).status).toBeLessThan(300);
   });
 
-  test('names each field that is missing', async () => {
+  test('reports each missing field', async () => {
     for (const [name, field] of Object.entries(route.fields)) {
       const body = { ...route.good(), [name]: undefined };
       if ('required' in field) expectIssue(await send(route, body), name);
     }
   });
 
-  test('refuses each field’s wrong values, and names the field', async () => {
+  test('refuses invalid values of each field and reports the field', async () => {
     for (const [name, field] of Object.entries(route.fields)) {
       for (const value of refused(field)) {
         const answer = await send(route, withField(route.good(), name, value));
@@ -238,7 +238,7 @@ describe.each(each(routes))('%s', (_name, route) => {
     }
   });
 
-  test('refuses what is no JSON object', async () => {
+  test('refuses a body that is not a JSON object', async () => {
     const good = literal(route.good());
     const bodies = [
       ...[
@@ -275,7 +275,7 @@ describe.each(each(routes))('%s', (_name, route) => {
     }
   });
 
-  test('refuses members it does not know, however named and deep', async () => {
+  test('refuses unknown members of any name and depth', async () => {
     const members = [
       ['__proto__', '{"name":"polluted","scope":"hwid","version":"polluted"}'],
       ['constructor', '{"prototype":{"polluted":true}}'],
@@ -313,7 +313,7 @@ describe.each(each(routes))('%s', (_name, route) => {
     }
   });
 
-  test('takes JSON under each way to declare it', async () => {
+  test('accepts every declaration of JSON', async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'application/json;charset="utf-8"',
@@ -333,7 +333,7 @@ describe.each(each(routes))('%s', (_name, route) => {
 
   const most = route.authenticated ? 8 * 1024 * 1024 : 100 * 1024;
 
-  test(`refuses a body beyond ${most} bytes, whether or not its length is told`, async () => {
+  test(`refuses a body beyond ${most} bytes, with or without a declared length`, async () => {
     const body = paddedTo(most + 1, route.good());
     const cookie = await cookieOfWorld();
     for (const chunked of [false, true]) {
@@ -352,7 +352,7 @@ describe.each(each(routes))('%s', (_name, route) => {
     }
   });
 
-  test('refuses bytes that are no UTF-8, instead of putting others in their place', async () => {
+  test('refuses invalid UTF-8 instead of replacing it', async () => {
     const cookie = await cookieOfWorld();
     const broken = ['ff', 'c328', 'c080', 'eda080', 'f4908080', 'e282', '80', 'fffe'];
     for (const hex of [...broken, 'c3a9']) {
@@ -368,17 +368,17 @@ describe.each(each(routes))('%s', (_name, route) => {
         body: Buffer.concat([Buffer.from(before), Buffer.from(hex, 'hex'), Buffer.from(after)]),
       });
       const { issues } = expectFailure(answer, 400, 'VALIDATION_FAILED');
-      // é is UTF-8: of that body the member is refused, of the others the whole.
+      // é is valid UTF-8: in that body only the member is refused, the other bodies completely.
       expect(issues?.[0]?.path).toEqual(hex === 'c3a9' ? ['unheardOf'] : []);
     }
   });
 
-  test(`takes a body of ${most} bytes`, async () => {
+  test(`accepts a body of ${most} bytes`, async () => {
     const answer = await send(route, paddedTo(most, route.good()));
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   });
 
-  test('asks for a good credential before it looks at the body', async () => {
+  test('checks the credential before the body', async () => {
     if (!route.authenticated) return;
     const visitor = new ApiClient(server.baseUrl);
     const strangers: [string, ApiClient][] = [
@@ -434,7 +434,7 @@ describe('an id in a path', () => {
     },
   ];
 
-  test.each(each(idRoutes))('that can name nothing is not found: %s', async (_name, route) => {
+  test.each(each(idRoutes))('that is invalid is not found: %s', async (_name, route) => {
     const own = route.code === 'APP_NOT_FOUND' ? application.id : licenseId;
     const ids = [
       ...['0198c3a0-0000-7000-8000-000000000000', '00000000-0000-0000-0000-000000000000', '1', '-1', 'null'],
@@ -463,7 +463,7 @@ describe('an id in a path', () => {
     expect(new Set(answers.map((body) => JSON.stringify(body))).size, 'all answers read the same').toBe(1);
   });
 
-  test('of the other kind is not found either', async () => {
+  test('of another kind is not found either', async () => {
     expectFailure(await world.client.get(`/api/v1/apps/${licenseId}`), 404, 'APP_NOT_FOUND');
     expectFailure(
       await world.client.post(`/api/v1/licenses/${application.id}/ban`),
@@ -475,7 +475,7 @@ describe('an id in a path', () => {
   });
 });
 
-test('a query of any shape is a page or a refusal', async () => {
+test('any query gets a page or a refusal', async () => {
   const path = `/api/v1/apps/${application.id}/licenses`;
   const good = ['', '?', '?&&', '?q=', '?q', '?q=%25', '?q=%E0%A4%A'];
   for (const query of good) {
@@ -500,7 +500,7 @@ test('a query of any shape is a page or a refusal', async () => {
   }
 });
 
-test('headers of any shape are no failure of the service', async () => {
+test('no header causes an internal error', async () => {
   const headers: Record<string, string>[] = [
     { Cookie: 'service_session' },
     { Cookie: ';;;=;' },
@@ -524,6 +524,6 @@ test('headers of any shape are no failure of the service', async () => {
   }
 });
 
-test('nothing of all this was an unexpected failure', () => {
+test('none of these requests caused an unexpected error', () => {
   expect(server.logLines.filter((line) => line.includes('request failed unexpectedly'))).toEqual([]);
 });

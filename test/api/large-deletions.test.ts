@@ -27,7 +27,7 @@ async function countOf(table: string, where: string, values: readonly unknown[])
 const licensesOf = ({ id }: SeededApplication) => countOf('licenses', 'application_id = $1', [id]);
 const sweep = () => sweepDeletedOwners(server.deps.services.database.pool, new AbortController().signal);
 
-/** The answer to client software that uses the application: the HTTP status, and the code of a refusal. */
+/** The response to client software that uses the application: the HTTP status and the code. */
 async function answerToClient({ id, version }: SeededApplication) {
   const answer = await new ApiClient(server.baseUrl).post('/api/v1/session/init', {
     appId: id,
@@ -39,7 +39,7 @@ async function answerToClient({ id, version }: SeededApplication) {
 const codeOf = ({ body }: ApiAnswer) => z.object({ code: z.string().optional() }).parse(body).code;
 const notFound = { status: 404, code: 'APP_NOT_FOUND' };
 
-test('a large application is gone at once for everyone, and its rows soon after', async () => {
+test('a deleted large application disappears at once for everyone, and its rows soon after', async () => {
   const { client, createApplication } = await createWorld(server);
   const [application, other] = [await createApplication(), await createApplication()];
   const [kept] = await other.mint({ amount: 1 });
@@ -70,7 +70,7 @@ test('a large application is gone at once for everyone, and its rows soon after'
   expect(await countOf('licenses', 'id = $1', [kept?.id])).toBe(1);
 });
 
-test('a large account is gone at once, and its address is free', async () => {
+test('a deleted large account disappears at once, and its address is free', async () => {
   const { client, createApplication, developer, login } = await createWorld(server);
   const application = await createApplication();
   await application.mint({ amount });
@@ -88,7 +88,7 @@ test('a large account is gone at once, and its address is free', async () => {
   expectFailure(await withKey.get('/api/v1/apps/'), 401, 'UNAUTHENTICATED');
   const visitor = new ApiClient(server.baseUrl);
   expectFailure(await visitor.post('/api/v1/auth/login', login), 401, 'INVALID_CREDENTIALS');
-  // The name of its row until it is swept.
+  // The address of its row until it is swept.
   const leftover = { ...login, email: `deleted:${developer.id}` };
   expectFailure(await visitor.post('/api/v1/auth/login', leftover), 401, 'INVALID_CREDENTIALS');
   expect(await answerToClient(application)).toEqual(notFound);
@@ -116,7 +116,7 @@ test.runIf(process.env.TEST_DATABASE_KIND !== 'server')(
     const seen: number[] = [];
     for (let count = left; count > 0; seen.push(count)) count = await licensesOf(application);
     await swept;
-    // Its answers came between the slices.
+    // Its responses came between the slices.
     expect(new Set(seen).size).toBeGreaterThan(3);
   },
 );

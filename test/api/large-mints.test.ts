@@ -40,7 +40,7 @@ async function countedLicenses(owner = world): Promise<number> {
   return expectSuccess(answer, 200, metricsAnswer).metrics.licenses.total;
 }
 
-/** Asks again and again, one after another, until the work is done; answers what was told meanwhile. */
+/** Sends requests one after another until the work is done, and returns the responses. */
 async function toldDuring<Told>(work: Promise<unknown>, ask: () => Promise<Told>): Promise<Told[]> {
   let isDone = false;
   const done = work.finally(() => {
@@ -65,7 +65,7 @@ const blindKeys = (count: number) =>
 const isEmbedded = () => server.deps.services.database.kind !== 'server';
 
 describe('a mint of many keys', () => {
-  test('lets others in between', { tags: 'slow' }, async () => {
+  test('does not block other requests', { tags: 'slow' }, async () => {
     const { id } = await world.createApplication();
     const other = await world.createApplication();
     const license = await other.mintOne();
@@ -76,12 +76,12 @@ describe('a mint of many keys', () => {
       return [validated.status, await countedLicenses()];
     });
     expectSuccess(await minting, 201, mintedAnswer);
-    // On a database of one session, what comes after the begin of one transaction is answered after its end. How many
-    // answers come between two slices depends on the machine.
+    // With one session, a request that arrives during a transaction is answered after its end. The number of responses
+    // between two slices depends on the machine.
     expect(told.length).toBeGreaterThan(isEmbedded() ? 2 : 0);
   });
 
-  test('shows nothing of it before all of it: in lists, searches, counts and exports', async () => {
+  test('appears all at once in lists, searches, counts and exports', async () => {
     const owner = await createWorld(server);
     const { id } = await owner.createApplication();
     const seen = new Set<string>();
@@ -98,7 +98,7 @@ describe('a mint of many keys', () => {
     for (const each of told) seen.add(JSON.stringify(each));
     const { keys } = expectSuccess(await minting, 201, mintedAnswer);
     expect(keys).toHaveLength(amount);
-    // Counts are asked for after lists, so a mint may end between the three.
+    // Counts are requested after lists, so a mint may end in between.
     for (const each of told) {
       expect([0, 1]).toContain(each.found);
       expect([0, amount]).toContain(each.counted);
@@ -111,7 +111,7 @@ describe('a mint of many keys', () => {
     expect(await countedLicenses(owner)).toBe(amount - 1);
   });
 
-  test('leaves nothing when its application is deleted meanwhile, and the next one works', async () => {
+  test('leaves no rows if its application is deleted in between, and the next mint works', async () => {
     if (!isEmbedded()) return;
     const { id } = await world.createApplication();
     const before = await countedLicenses();
@@ -129,7 +129,7 @@ describe('a mint of many keys', () => {
     expectSuccess(await mint(next.id), 201, mintedAnswer);
   });
 
-  test('of keys that the browser made stores none of them when one exists, and all of them without it', async () => {
+  test('of blind keys stores none if one of them exists, and all of them without it', async () => {
     const { id } = await world.createApplication();
     const store = (keys: unknown): Promise<ApiAnswer> =>
       world.client.post('/api/v1/licenses/create-blind', { applicationId: id, keys });
@@ -143,7 +143,7 @@ describe('a mint of many keys', () => {
     expect(keys).toHaveLength(1_199);
   });
 
-  test('whose turn it is does not wait behind all changes of its network: other mints wait for it', {
+  test('that has its turn does not wait behind all changes of its network', {
     tags: 'slow',
   }, async () => {
     if (!isEmbedded()) return;
@@ -172,7 +172,7 @@ describe('a mint of many keys', () => {
       endOne();
     }
     expectSuccess(await minting, 201, mintedAnswer);
-    // Before each of its two transactions, the turn that has begun and one of the network's.
+    // Before each of its two transactions it waits for the running turn and one turn of the network.
     expect(ended).toBeLessThanOrEqual(4);
     while (ended < others.length) {
       await vi.waitFor(() => expect(begun.length).toBeGreaterThan(0));
@@ -181,7 +181,7 @@ describe('a mint of many keys', () => {
     await Promise.all(others);
   });
 
-  test('runs beside others of its kind, each whole', { tags: 'slow' }, async () => {
+  test('can run concurrently with other mints, and each is complete', { tags: 'slow' }, async () => {
     const owners = await Promise.all(Array.from({ length: 3 }, () => createWorld(server)));
     const before = await Promise.all(
       owners.map(async (owner) => ({ owner, id: (await owner.createApplication()).id })),

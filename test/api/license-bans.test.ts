@@ -24,7 +24,7 @@ const banned = async (id: string, body?: unknown) =>
 async function usedLicense(hwid: string | undefined, client = new ApiClient(server.baseUrl)) {
   const license = await application.mintOne();
   const session = await openSession(server, application, { client });
-  // Twice: the first use changes the license, and what the second reads stays in the cache.
+  // Twice: the first use changes the license, and the second one caches it.
   for (const _use of ['first', 'second']) {
     const answer = await session.ask(validatePath, { licenseKey: license.licenseKey, hwid });
     expect(answer).toMatchObject({ code: 'OK' });
@@ -41,7 +41,7 @@ const bansOf = async () => {
 };
 const statusOf = async (id: string) => (await prisma().license.findUniqueOrThrow({ where: { id } })).status;
 
-/** Each test has an application of its own. */
+/** Each test has its own application. */
 async function freshApplication() {
   application = await world.createApplication();
 }
@@ -53,7 +53,7 @@ describe('banning a license', () => {
     ['with an empty object', {}],
     ['with scope license', { scope: 'license' }],
     ['with scope license and an address it does not need', { scope: 'license', ip: '203.0.113.1' }],
-  ])('%s bans it alone', async (_what, body) => {
+  ])('%s bans only the license', async (_what, body) => {
     await freshApplication();
     const { id, licenseKey, session } = await usedLicense('device');
     const license = await banned(id, body);
@@ -64,7 +64,7 @@ describe('banning a license', () => {
     expect(answer, 'at once, although it was cached').toMatchObject({ success: false, code: 'BANNED' });
   });
 
-  test('that was never used is possible', async () => {
+  test('works for an unused license', async () => {
     await freshApplication();
     const { id } = await application.mintOne();
     expect(await banned(id)).toMatchObject({ status: 'banned', activatedAt: null });
@@ -73,7 +73,7 @@ describe('banning a license', () => {
   test('a second time changes nothing', async () => {
     await freshApplication();
     const { id } = await usedLicense('device');
-    // The address that it was used from is written behind.
+    // The address of its use is written asynchronously.
     await server.deps.services.securityLog.flush();
     const first = await banned(id);
     expect(await banned(id)).toEqual({ ...first, updatedAt: expect.any(String) });
@@ -96,7 +96,7 @@ describe('banning a license', () => {
     expect(await ask({ licenseKey })).toMatchObject({ code: 'BANNED' });
   });
 
-  test('with scope hwid needs a device, and changes nothing without', async () => {
+  test('with scope hwid requires a device, and changes nothing without one', async () => {
     await freshApplication();
     const { id } = await usedLicense(undefined);
     expectFailure(await ban(id, { scope: 'hwid' }), 400, 'HWID_NOT_SET');
@@ -115,7 +115,7 @@ describe('banning a license', () => {
     expect(await session.ask(validatePath, { licenseKey })).toMatchObject({ code: 'IP_BANNED' });
   });
 
-  test('with scope hwid_and_ip and an address bans that instead', async () => {
+  test('with scope hwid_and_ip and an address bans that address instead', async () => {
     await freshApplication();
     const { id, ip, session, licenseKey } = await usedLicense('device');
     await banned(id, { scope: 'hwid_and_ip', ip: '203.0.113.5' });
@@ -124,14 +124,14 @@ describe('banning a license', () => {
     expect(await session.ask(validatePath, { licenseKey })).toMatchObject({ code: 'BANNED' });
   });
 
-  test('with scope hwid_and_ip bans the address alone when no device is bound', async () => {
+  test('with scope hwid_and_ip bans only the address if no device is bound', async () => {
     await freshApplication();
     const { id } = await application.mintOne();
     await banned(id, { scope: 'hwid_and_ip', ip: '203.0.113.6' });
     expect(await bansOf()).toEqual([{ banType: 'ip', value: '203.0.113.6', sourceLicenseId: id }]);
   });
 
-  test('with scope hwid_and_ip needs an address, and changes nothing without', async () => {
+  test('with scope hwid_and_ip requires an address, and changes nothing without one', async () => {
     await freshApplication();
     const { id } = await application.mintOne();
     expectFailure(await ban(id, { scope: 'hwid_and_ip' }), 400, 'IP_NOT_KNOWN');
@@ -154,7 +154,7 @@ describe('banning a license', () => {
     expect((await bansOf()).map((row) => row.value)).toEqual([value]);
   });
 
-  test('holds against a client whose address is written another way', async () => {
+  test('applies to a client whose address has another notation', async () => {
     await freshApplication();
     const { id } = await application.mintOne();
     await banned(id, { scope: 'hwid_and_ip', ip: '2001:DB8:0:0:5::0001' });
@@ -195,7 +195,7 @@ describe('banning a license', () => {
     expect(await statusOf(id)).toBe('unused');
   });
 
-  test('a device or address that is banned already keeps its row and its first cause', async () => {
+  test('a device or address that is already banned keeps its row and its first cause', async () => {
     await freshApplication();
     const client = new ApiClient(server.baseUrl);
     const first = await usedLicense('shared', client);
@@ -209,7 +209,7 @@ describe('banning a license', () => {
     ]);
   });
 
-  test('bans in one application mean nothing in another', async () => {
+  test('bans of one application do not apply to another', async () => {
     await freshApplication();
     const { id } = await usedLicense('device');
     await banned(id, { scope: 'hwid' });
@@ -218,7 +218,7 @@ describe('banning a license', () => {
     expect(await bansOf()).toEqual([]);
   });
 
-  test('is recorded with its scope, device and address', async () => {
+  test('is logged with its scope, device and address', async () => {
     await freshApplication();
     const { id, ip } = await usedLicense('device');
     await banned(id, { scope: 'hwid_and_ip' });
@@ -236,7 +236,7 @@ describe('banning a license', () => {
     ]);
   });
 
-  test('of another developer is answered exactly as one that does not exist', async () => {
+  test('of another developer gets the same response as a missing one', async () => {
     await freshApplication();
     const { id } = await usedLicense('device');
     const stranger = await createWorld(server);
@@ -252,7 +252,7 @@ describe('banning a license', () => {
   });
 });
 
-test('a ban that declares JSON and sends no body bans the license alone', async () => {
+test('a ban that declares JSON but has no body bans only the license', async () => {
   const world = await createWorld(server);
   const application = await world.createApplication();
   const license = await application.mintOne();

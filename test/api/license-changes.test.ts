@@ -48,7 +48,7 @@ async function used(fields: { durationSeconds?: number; subscriptionTier?: numbe
   const session = await openSession(server, application);
   const answer = await session.ask(validatePath, { licenseKey: license.licenseKey, hwid });
   expect(answer).toMatchObject({ code: 'OK' });
-  // The address is written behind.
+  // The address is written asynchronously.
   await server.deps.services.securityLog.flush();
   return { ...license, session };
 }
@@ -56,7 +56,7 @@ async function used(fields: { durationSeconds?: number; subscriptionTier?: numbe
 describe('extending', () => {
   const extend = (seconds: unknown, id = application.id) => post(`/apps/${id}/licenses/extend`, { seconds });
 
-  test('gives the active licenses that have an end more time, no others, and counts them', async () => {
+  test('adds time to active licenses with an expiry and to no others, and counts them', async () => {
     const first = await used({ durationSeconds: 100 });
     const second = await used({ durationSeconds: 5_000 }, 'device');
     const untouched = {
@@ -88,7 +88,7 @@ describe('extending', () => {
     expect(await Promise.all(others.map((id) => storedLicense(server, id)))).toEqual(before);
   });
 
-  test('leaves the licenses of other applications alone', async () => {
+  test('does not affect licenses of other applications', async () => {
     const license = await used({ durationSeconds: 100 });
     const before = await storedLicense(server, license.id);
     const other = await world.createApplication();
@@ -96,7 +96,7 @@ describe('extending', () => {
     expect(await storedLicense(server, license.id)).toEqual(before);
   });
 
-  test('to the very end does not bring a license back', async () => {
+  test('does not revive a license that expires at this moment', async () => {
     const license = await used({ durationSeconds: 100 });
     const { expiresAt } = (await storedLicense(server, license.id)) ?? {};
     server.clock.hold();
@@ -110,7 +110,7 @@ describe('extending', () => {
     }
   });
 
-  test('is recorded with its seconds and count', async () => {
+  test('is logged with its seconds and count', async () => {
     await used({ durationSeconds: 100 });
     await extend(60);
     expect(await storedLog(server, application.id, 'licenses_extended')).toMatchObject([
@@ -129,7 +129,7 @@ describe('extending', () => {
   );
 
   test.each([1, 10 * 365 * 86_400, 3653 * 86_400])(
-    'takes %i seconds: up to about ten years',
+    'accepts %i seconds: up to about ten years',
     async (seconds) => {
       const license = await used({ durationSeconds: 100 });
       const before = await storedLicense(server, license.id);
@@ -145,7 +145,7 @@ describe('extending', () => {
   const endsOf = (licenses: readonly { id: string }[]) =>
     Promise.all(licenses.map(async ({ id }) => (await storedLicense(server, id))?.expiresAt?.toISOString()));
 
-  test('beyond the year 9999 is refused whole, and to its last second it is not', async () => {
+  test('beyond the year 9999 is refused completely, but not up to its last second', async () => {
     const licenses = [await used({ durationSeconds: 5_000 }), await used({ durationSeconds: 5_000 })];
     const [late = { id: '' }] = licenses;
     await endAt(late.id, '9999-12-31T23:59:29Z');
@@ -158,12 +158,12 @@ describe('extending', () => {
     expect((await extend(30)).body).toEqual({ success: true, extended: 2 });
     const [end] = await endsOf(licenses);
     expect(end).toBe('9999-12-31T23:59:59.000Z');
-    // It has all the time there is, so it does not keep others from theirs.
+    // It already has the maximum, so it does not prevent extensions of the others.
     expect((await extend(3653 * 86_400)).body).toEqual({ success: true, extended: 1 });
     expect((await endsOf(licenses))[0]).toBe(end);
   });
 
-  test('many times at once never passes the year 9999, and each time is all or nothing', async () => {
+  test('concurrently never passes the year 9999, and each extension is all or nothing', async () => {
     const license = await used({ durationSeconds: 5_000 });
     await endAt(license.id, '9999-12-31T23:58:01Z');
     const answers = await Promise.all(Array.from({ length: 20 }, () => extend(17)));
@@ -174,7 +174,7 @@ describe('extending', () => {
     expect(await endsOf([license])).toEqual(['9999-12-31T23:59:43.000Z']);
   });
 
-  test('an application of another developer is answered exactly as one that does not exist', async () => {
+  test('an application of another developer gets the same response as a missing one', async () => {
     await used({ durationSeconds: 100 });
     const { client } = await createWorld(server);
     const ask = (id: string) => client.post(`/api/v1/apps/${id}/licenses/extend`, { seconds: 60 });
@@ -190,7 +190,7 @@ describe.each(['POST', 'PATCH'])('setting a tier by %s', (method) => {
   const setTier = (id: string, body: unknown) =>
     world.client.send(method, `/api/v1/licenses/${id}/tier`, body);
 
-  test('answers it, shows it and records it', async () => {
+  test('returns, stores and logs it', async () => {
     const { id } = await application.mintOne({ subscriptionTier: 1 });
     const answer = await setTier(id, { subscriptionTier: 9 });
     expect(answer.status).toBe(200);
@@ -201,7 +201,7 @@ describe.each(['POST', 'PATCH'])('setting a tier by %s', (method) => {
     ]);
   });
 
-  test('may lower it, in any state of the license', async () => {
+  test('can lower it in any state of the license', async () => {
     const license = await used({ subscriptionTier: 9 });
     expect((await setTier(license.id, { subscriptionTier: 0 })).body).toMatchObject({ subscriptionTier: 0 });
     await ban(license.id);
@@ -218,7 +218,7 @@ describe.each(['POST', 'PATCH'])('setting a tier by %s', (method) => {
     },
   );
 
-  test.each([missingId, 'nothing'])('of %s finds none', async (id) => {
+  test.each([missingId, 'nothing'])('of %s is not found', async (id) => {
     expectFailure(await setTier(id, { subscriptionTier: 1 }), 404, 'LICENSE_NOT_FOUND');
   });
 });
@@ -226,7 +226,7 @@ describe.each(['POST', 'PATCH'])('setting a tier by %s', (method) => {
 describe("resetting a license's device", () => {
   const reset = (id: string) => post(`/licenses/${id}/reset-hwid`);
 
-  test('clears the binding, keeps the rest, and logs what it was', async () => {
+  test('clears the binding, keeps the rest, and logs the previous device', async () => {
     const license = await used({ durationSeconds: 3_600 }, 'old');
     const before = await storedLicense(server, license.id);
     const answer = expectSuccess(await reset(license.id), 200, licenseAnswer);
@@ -240,7 +240,7 @@ describe("resetting a license's device", () => {
     expect(await ask('old')).toMatchObject({ code: 'HWID_MISMATCH' });
   });
 
-  test('without one is HWID_NOT_SET', async () => {
+  test('without a device is HWID_NOT_SET', async () => {
     expectFailure(await reset((await application.mintOne()).id), 400, 'HWID_NOT_SET');
     const license = await used({}, 'device');
     expectSuccess(await reset(license.id), 200, licenseAnswer);
@@ -258,7 +258,7 @@ describe("resetting a license's device", () => {
     expectFailure(await reset(unbound.id), 400, 'LICENSE_BANNED');
   });
 
-  test('of an expired license is possible, and it stays expired', async () => {
+  test('works for an expired license, which stays expired', async () => {
     const license = await used({ durationSeconds: 10 }, 'device');
     server.clock.step(11);
     expect(expectSuccess(await reset(license.id), 200, licenseAnswer).license).toMatchObject({
@@ -267,14 +267,14 @@ describe("resetting a license's device", () => {
     });
   });
 
-  test('leaves the ban rows of the device', async () => {
+  test('keeps bans of the device', async () => {
     const license = await used({}, 'device');
     await insertBan(server, application.id, 'hwid', 'device');
     expectSuccess(await reset(license.id), 200, licenseAnswer);
     expect(await prisma().ban.count({ where: { applicationId: application.id } })).toBe(1);
   });
 
-  test.each([missingId, 'nothing'])('of %s finds none', async (id) => {
+  test.each([missingId, 'nothing'])('of %s is not found', async (id) => {
     expectFailure(await reset(id), 404, 'LICENSE_NOT_FOUND');
   });
 });
@@ -324,7 +324,7 @@ describe('deleting a license', () => {
     expectFailure(await remove(license.id), 404, 'LICENSE_NOT_FOUND');
   });
 
-  test.each([missingId, 'nothing'])('%s finds none', async (id) => {
+  test.each([missingId, 'nothing'])('%s is not found', async (id) => {
     expectFailure(await remove(id), 404, 'LICENSE_NOT_FOUND');
   });
 });
@@ -346,7 +346,7 @@ describe('minting blind', () => {
   };
   const count = () => prisma().license.count({ where: { applicationId: application.id } });
 
-  test.each(['default', 'private'])('works in %s mode, and the key validates afterwards', async (mode) => {
+  test.each(['default', 'private'])('works in %s mode, and the key can be validated', async (mode) => {
     await setMode(mode);
     try {
       const plaintext = newKey();
@@ -368,7 +368,7 @@ describe('minting blind', () => {
     }
   });
 
-  test('alone is possible in private mode: the server mints none', async () => {
+  test('is the only way in private mode: the server mints no keys', async () => {
     await setMode('private');
     try {
       const body = { applicationId: application.id, amount: 1, durationSeconds: 0 };
@@ -380,7 +380,7 @@ describe('minting blind', () => {
     await application.mintOne();
   });
 
-  test("gives each key the batch's tier, or its own", async () => {
+  test("gives each key its own tier or the batch's", async () => {
     const keys = [
       blindKey(newKey()),
       blindKey(newKey(), { subscriptionTier: 7, durationSeconds: 0 }),
@@ -396,7 +396,7 @@ describe('minting blind', () => {
     ]);
   });
 
-  test('reads the encrypted note back as it was', async () => {
+  test('returns the encrypted note unchanged', async () => {
     const noteCiphertextB64 = randomBytes(60).toString('base64');
     await mint([blindKey(newKey(), { noteCiphertextB64 }), blindKey(newKey())]);
     expect((await listed()).map((row) => [row.note, row.noteCiphertextB64]).sort()).toEqual(
@@ -407,7 +407,7 @@ describe('minting blind', () => {
     );
   });
 
-  test('takes a hash in capitals as the same', async () => {
+  test('treats a hash in capitals as the same', async () => {
     const key = newKey();
     const hash = sha256Hex(key).toUpperCase();
     expect((await mint([{ ...blindKey(key), licenseKeyHash: hash }])).status).toBe(201);
@@ -421,7 +421,7 @@ describe('minting blind', () => {
     expect(issues?.map(({ path }) => path)).toEqual([['keys', 0, 'licenseKeyPrefix']]);
   });
 
-  test('stores all or none: a key that exists already refuses them all, and is named', async () => {
+  test('stores all or none: an existing key refuses the batch and is named in the error', async () => {
     const known = newKey();
     expectSuccess(await mint([blindKey(known)]), 201, blindAnswer);
     const answer = await mint([blindKey(newKey()), blindKey(known), blindKey(newKey())]);
@@ -431,7 +431,7 @@ describe('minting blind', () => {
     expect(await storedLog(server, application.id, 'licenses_created')).toHaveLength(1);
   });
 
-  test('refuses a key that stands twice in one batch, or was minted by the server', async () => {
+  test('refuses a key that is twice in one batch, or was minted by the server', async () => {
     const twice = newKey();
     expectFailure(await mint([blindKey(twice), blindKey(twice)]), 409, 'KEY_EXISTS');
     expect(await count()).toBe(0);
@@ -440,7 +440,7 @@ describe('minting blind', () => {
     expect(await count()).toBe(1);
   });
 
-  test('a key that was asked for before it was there is found at once', async () => {
+  test('a key that was validated before it existed is found at once', async () => {
     const key = newKey();
     const session = await openSession(server, application);
     const ask = () => session.ask(validatePath, { licenseKey: key });
@@ -455,7 +455,7 @@ describe('minting blind', () => {
     expect(await count()).toBe(10_000);
   });
 
-  test('is recorded by count, and the database holds no key', async () => {
+  test('is logged by count, and the database contains no key', async () => {
     const key = newKey();
     await mint([blindKey(key)]);
     expect(await storedLog(server, application.id, 'licenses_created')).toMatchObject([
@@ -496,12 +496,12 @@ describe('minting blind', () => {
     ['applicationId', { applicationId: 'none' }],
     ['subscriptionTier', { subscriptionTier: 1.5 }],
     ['mask', { mask: 'XXX' }],
-  ])('refuses such %s', async (field, fields) => {
+  ])('refuses invalid %s', async (field, fields) => {
     expectIssue(await mint([blindKey(newKey())], fields), field);
     expect(await count()).toBe(0);
   });
 
-  test('for an application of another developer finds none', async () => {
+  test('for an application of another developer is not found', async () => {
     const { client } = await createWorld(server);
     const ask = (applicationId: string) =>
       client.post('/api/v1/licenses/create-blind', { applicationId, keys: [blindKey(newKey())] });
@@ -512,7 +512,7 @@ describe('minting blind', () => {
   });
 });
 
-test('a license of another developer is answered exactly as one that does not exist', async () => {
+test('a license of another developer gets the same response as a missing one', async () => {
   const license = await used({ durationSeconds: 100 }, 'device');
   const before = await storedLicense(server, license.id);
   const { client } = await createWorld(server);

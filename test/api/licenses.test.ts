@@ -35,7 +35,7 @@ async function list(applicationId: string, query: Record<string, string> = {}) {
   return expectSuccess(answer, 200, licensesAnswer);
 }
 
-/** Every page, from the newest. */
+/** All pages, newest first. */
 async function walk(applicationId: string, query: Record<string, string> = {}) {
   const pages: Awaited<ReturnType<typeof list>>[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -47,7 +47,7 @@ async function walk(applicationId: string, query: Record<string, string> = {}) {
 }
 
 describe('minting', () => {
-  test('answers each key with its tier and duration, and a warning that it is shown once', async () => {
+  test('returns each key with its tier and duration, and a warning that it is shown only once', async () => {
     const { id } = await world.createApplication();
     const { keys, warning } = await mint(id, { amount: 3, durationSeconds: 86_400, subscriptionTier: 7 });
     expect(keys).toHaveLength(3);
@@ -58,7 +58,7 @@ describe('minting', () => {
     expect(warning).toMatch(/only now/);
   });
 
-  test('the license is unused, of tier 0, bound to nothing and without an end', async () => {
+  test('the license is unused, of tier 0, unbound and without an expiry', async () => {
     const { id } = await world.createApplication();
     const {
       keys: [key],
@@ -84,7 +84,7 @@ describe('minting', () => {
     ]);
   });
 
-  test('the database holds the hash and a prefix, the key nowhere', async () => {
+  test('the database contains the hash and a prefix, but not the key', async () => {
     const { id } = await world.createApplication();
     const { keys } = await mint(id, { amount: 5, note: 'five' });
     for (const key of keys) {
@@ -101,7 +101,7 @@ describe('minting', () => {
     expect(dump).toContain(sha256(keys[0]?.licenseKey ?? '').toString('hex'));
   });
 
-  test('is recorded by count, without a key', async () => {
+  test('is logged by count, without a key', async () => {
     const { id } = await world.createApplication();
     const { keys } = await mint(id, { amount: 2, subscriptionTier: 1, durationSeconds: 60 });
     const entry = await prisma().securityLogEntry.findFirstOrThrow({
@@ -143,7 +143,7 @@ describe('minting', () => {
     expect(await prisma().license.count({ where: { applicationId: id } })).toBe(0);
   });
 
-  test('a duration and a tier as large as they can be are kept exactly', async () => {
+  test('the largest duration and tier are stored exactly', async () => {
     const { id } = await world.createApplication();
     const largest = 2_147_483_647;
     await mint(id, { durationSeconds: largest, subscriptionTier: largest });
@@ -157,7 +157,7 @@ describe('minting', () => {
     }
   });
 
-  test('in private mode the server mints nothing', async () => {
+  test('in private mode the server mints no keys', async () => {
     const secretive = await createWorld(server);
     const { id } = await secretive.createApplication();
     const where = { id: secretive.developer.id };
@@ -174,7 +174,7 @@ describe('a mask', () => {
   const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
   const letter = `[${alphabet}]`;
 
-  test('by default is five groups of five', async () => {
+  test('is five groups of five by default', async () => {
     const { id } = await world.createApplication();
     const { keys, warning } = await mint(id, { amount: 200 });
     const pattern = new RegExp(`^${letter}{5}(?:-${letter}{5}){4}$`);
@@ -184,7 +184,7 @@ describe('a mask', () => {
     expect([...seen].sort().join(''), 'every letter of the alphabet turns up in 5,000').toBe(alphabet);
   });
 
-  test('makes each X random and keeps everything else as it is', async () => {
+  test('replaces each X with a random character and keeps the rest', async () => {
     const { id } = await world.createApplication();
     const mask = '$&-x.XXXX_XXXX|%XXXX\\XXXX$1';
     const { keys } = await mint(id, { amount: 20, mask });
@@ -226,7 +226,7 @@ describe('a mask', () => {
     expectIssue(await world.client.post(mintPath, body), 'mask');
   });
 
-  test('shows at most a quarter of its random letters in the prefix', async () => {
+  test('reveals at most a quarter of its random letters in the prefix', async () => {
     const { id } = await world.createApplication();
     const cases: [mask: string, shown: RegExp][] = [
       ['XXXXX-XXXXX-XXXXX-XXXXX-XXXXX', new RegExp(`^${letter}{5}-?$`)],
@@ -239,7 +239,7 @@ describe('a mask', () => {
     }
   });
 
-  test('of the account is used where the request has none', async () => {
+  test('of the account is used if the request has none', async () => {
     const owner = await createWorld(server);
     const { id } = await owner.createApplication();
     await prisma().developer.update({
@@ -263,13 +263,13 @@ describe('the list', () => {
   });
   const idsOf = (page: { licenses: { id: string }[] }) => page.licenses.map((license) => license.id);
 
-  test('has 50 on a page unless told, newest first', async () => {
+  test('has 50 per page by default, newest first', async () => {
     const page = await list(application.id);
     expect(idsOf(page)).toEqual(newestFirst.slice(0, 50));
     expect(page.nextCursor).not.toBeNull();
   });
 
-  test.each(['1', '200'])('has %s when told', async (limit) => {
+  test.each(['1', '200'])('has %s per page if requested', async (limit) => {
     expect(idsOf(await list(application.id, { limit }))).toEqual(newestFirst.slice(0, Number(limit)));
   });
 
@@ -282,12 +282,12 @@ describe('the list', () => {
     },
   );
 
-  test('refuses a limit that is given twice', async () => {
+  test('refuses a repeated limit', async () => {
     const answer = await world.client.get(`/api/v1/apps/${application.id}/licenses?limit=1&limit=2`);
     expectIssue(answer, 'limit');
   });
 
-  test.each(['1', '41', '50', '200'])('by pages of %s has each license once, in order', async (limit) => {
+  test.each(['1', '41', '50', '200'])('in pages of %s has each license once, in order', async (limit) => {
     if (limit === '1') {
       const few = await world.createApplication();
       const { keys } = await mint(few.id, { amount: 4 });
@@ -301,7 +301,7 @@ describe('the list', () => {
     expect(pages).toHaveLength(Math.ceil(newestFirst.length / Number(limit)));
   });
 
-  test('ends with a null cursor, also when it is empty or its last page is full', async () => {
+  test('ends with a null cursor, even if it is empty or its last page is full', async () => {
     const empty = await world.createApplication();
     expect(await list(empty.id)).toEqual({ success: true, licenses: [], nextCursor: null });
     await mint(empty.id, { amount: 2 });
@@ -309,7 +309,7 @@ describe('the list', () => {
     expect((await list(empty.id, { limit: '1' })).nextCursor).not.toBeNull();
   });
 
-  test('stays as it was while licenses are added and the cursor’s own is deleted', async () => {
+  test('is stable while licenses are added and the cursor’s own is deleted', async () => {
     const moving = await world.createApplication();
     const { keys } = await mint(moving.id, { amount: 6 });
     const ids = keys.map((key) => key.id).reverse();
@@ -322,7 +322,7 @@ describe('the list', () => {
     expect(third.nextCursor).toBeNull();
   });
 
-  test('a cursor that is not one of ours is refused', async () => {
+  test('an invalid cursor is refused', async () => {
     const { nextCursor } = await list(application.id, { limit: '1' });
     const good = nextCursor ?? '';
     const encode = (text: string) => Buffer.from(text).toString('base64url');
@@ -349,7 +349,7 @@ describe('the list', () => {
     }
   });
 
-  test('shows an active license as expired from the moment it is, and stores nothing of it', async () => {
+  test('shows an active license as expired from its expiry on, without storing that', async () => {
     const aging = await startTestServer();
     try {
       const owner = await createWorld(aging);
@@ -429,7 +429,7 @@ describe('searching', () => {
     ['é', ['Élan VITAL']],
     ["o'h", ["O'Hara"]],
     ["' OR '1'='1", []],
-  ])('%j finds the notes that hold it, as it is and in any case', async (q, found) => {
+  ])('%j finds the notes that contain it, in any letter case', async (q, found) => {
     expect(await notesOf(q)).toEqual([...found].sort());
   });
 
@@ -441,7 +441,7 @@ describe('searching', () => {
     expect(await find('')).toHaveLength(notes.length + 1);
   });
 
-  test('finds a whole key, though only its hash is kept, and no part of it that is secret', async () => {
+  test('finds a complete key by its hash, but no secret part of it', async () => {
     for (const [note, key] of keys) {
       expect((await find(key)).map((license) => license.note)).toEqual([note]);
       expect(await find(key.slice(10))).toEqual([]);

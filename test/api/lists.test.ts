@@ -17,7 +17,7 @@ beforeEach(async () => {
   application = await world.createApplication();
 });
 
-/** SQL of a new id, in any order. */
+/** SQL of a new random id. */
 const someId = `overlay(gen_random_uuid()::text PLACING '7' FROM 15)::uuid`;
 
 const addApplications = (count: number, responseMessages: object = {}) =>
@@ -46,9 +46,9 @@ const addApiKeys = (count: number) =>
 interface List {
   readonly name: string;
   readonly path: () => string;
-  /** Adds so many rows. */
+  /** Adds this many rows. */
   readonly add: (count: number) => Promise<unknown>;
-  /** How many there are without. */
+  /** The number of rows before. */
   readonly before: number;
   readonly answer: z.ZodType<{ nextCursor: string | null }>;
   readonly member: string;
@@ -88,7 +88,7 @@ describe.each(lists)('the list of $name', ({ path, add, before, answer, member }
     const { nextCursor } = expectSuccess(got, 200, answer);
     return { ids: (rowsOf.parse(got.body)[member] ?? []).map(({ id }) => id), nextCursor };
   };
-  /** Every page from here on. */
+  /** All pages from a cursor on. */
   const readAll = async (limit: string) => {
     const pages: string[][] = [];
     for (let cursor: string | null = null; ; ) {
@@ -100,7 +100,7 @@ describe.each(lists)('the list of $name', ({ path, add, before, answer, member }
   };
   const newestFirst = (ids: readonly string[]) => ids.toSorted().toReversed();
 
-  test('is answered whole, and says that there is no more', async () => {
+  test('is returned completely, and says that there is no more', async () => {
     await add(450);
     const { ids, nextCursor } = await read();
     expect(new Set(ids).size).toBe(450 + before);
@@ -108,7 +108,7 @@ describe.each(lists)('the list of $name', ({ path, add, before, answer, member }
     expect(nextCursor).toBeNull();
   });
 
-  test('ends at 1,000 rows, and says how it goes on', async () => {
+  test('ends at 1,000 rows with a cursor', async () => {
     await add(1_234 - before);
     const pages = await readAll('');
     expect(pages.map((ids) => ids.length)).toEqual([1_000, 234]);
@@ -116,7 +116,7 @@ describe.each(lists)('the list of $name', ({ path, add, before, answer, member }
     expect(pages.flat()).toEqual(newestFirst(pages.flat()));
   });
 
-  test('comes in pages where a page is asked for', async () => {
+  test('is paged if a limit is given', async () => {
     await add(7 - before);
     const whole = await read();
     const pages = await readAll('limit=3');
@@ -129,11 +129,11 @@ describe.each(lists)('the list of $name', ({ path, add, before, answer, member }
     expectIssue(await world.client.get(`${path()}?limit=${limit}`), 'limit');
   });
 
-  test('refuses what is no cursor of it', async () => {
+  test('refuses an invalid cursor', async () => {
     expectIssue(await world.client.get(`${path()}?cursor=elsewhere`), 'cursor');
   });
 
-  test('shows nobody’s rows but one’s own, whatever the cursor', async () => {
+  test('shows only the developer’s own rows, whatever the cursor', async () => {
     await add(3);
     const { nextCursor } = await read('?limit=1');
     const stranger = await createWorld(server);
@@ -147,7 +147,7 @@ describe('applications with long messages', () => {
   const keys = ['OK', 'BANNED', 'EXPIRED', 'HWID_MISMATCH', 'LICENSE_NOT_FOUND', 'USERNAME_TAKEN'];
   const messages = Object.fromEntries(keys.map((key) => [key, '語'.repeat(500)]));
 
-  test.each(['', '?limit=200'])('come in answers of at most 4 MB: "%s"', async (query) => {
+  test.each(['', '?limit=200'])('are returned in responses of at most 4 MB: "%s"', async (query) => {
     await addApplications(600, messages);
     const seen = new Set<string>();
     let answers = 0;

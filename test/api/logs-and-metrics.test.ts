@@ -42,7 +42,7 @@ const validate = async (members: Record<string, unknown>, client = new ApiClient
   (await openSession(server, application, { client })).ask(validatePath, members);
 
 describe('the log', () => {
-  test('has administrative changes and verdicts, newest first, with where they came from', async () => {
+  test('has administrative changes and client results, newest first, with their origin', async () => {
     const license = await application.mintOne();
     const client = new ApiClient(server.baseUrl, { headers: { 'CF-IPCountry': 'DE' } });
     await validate({ licenseKey: license.licenseKey, hwid: 'device' }, client);
@@ -67,7 +67,7 @@ describe('the log', () => {
   });
 
   test.each(['de', 'Germany', '', 'D', '1A', 'DEU', 'D\u00c4', 'DE, FR'])(
-    'has no country when the header says %j',
+    'has no country if the header is %j',
     async (country) => {
       const headers = { 'CF-IPCountry': Buffer.from(country).toString('latin1') };
       await validate({ licenseKey: 'AAAAA' }, new ApiClient(server.baseUrl, { headers }));
@@ -75,7 +75,7 @@ describe('the log', () => {
     },
   );
 
-  test('has the country of a dashboard request, too', async () => {
+  test('has the country of a dashboard request too', async () => {
     const client = world.client.with({ headers: { 'CF-IPCountry': 'FR' } });
     const answer = await client.patch(`/api/v1/apps/${application.id}/settings`, { version: '2' });
     expect(answer.status).toBe(200);
@@ -84,7 +84,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('ignores the header where it is not configured', async () => {
+  test('ignores the header if it is not configured', async () => {
     const plain = await startTestServer();
     try {
       const { client, createApplication } = await createWorld(plain);
@@ -142,13 +142,13 @@ describe('the log', () => {
     expectIssue(await world.client.get(`/api/v1/apps/${application.id}/logs?${search}`), name);
   });
 
-  test('has this application’s entries alone', async () => {
+  test('has only entries of this application', async () => {
     const first = application;
     application = await world.createApplication();
     expect((await logs()).logs.map(({ applicationId }) => applicationId)).not.toContain(first.id);
   });
 
-  test('of another developer is answered exactly as none', async () => {
+  test('of another developer gets the same response as a missing one', async () => {
     const stranger = await createWorld(server);
     const ask = (id: string): Promise<ApiAnswer> => stranger.client.get(`/api/v1/apps/${id}/logs`);
     const foreign = await ask(application.id);
@@ -157,8 +157,8 @@ describe('the log', () => {
   });
 });
 
-describe('the figures', () => {
-  test('are all zero for a new account', async () => {
+describe('the metrics overview', () => {
+  test('is all zero for a new account', async () => {
     world = await createWorld(server);
     expect(await metrics()).toEqual({
       applications: { total: 0, active: 0, disabled: 0 },
@@ -167,7 +167,7 @@ describe('the figures', () => {
     });
   });
 
-  test('count applications and licenses of this developer by status, expired ones apart', async () => {
+  test('counts applications and licenses of this developer by status, with expired ones separately', async () => {
     const second = await world.createApplication();
     await second.mint({ amount: 2 });
     await (await world.createApplication()).settings({ status: 'disabled' });
@@ -208,7 +208,7 @@ describe('the validations of the last 24 hours', () => {
   });
   afterAll(() => ticking.close());
 
-  test('are counted by verdict, of all applications, until a day has passed', async () => {
+  test('are counted by result over all applications for one day', async () => {
     const own = await createWorld(ticking);
     const apps = [await own.createApplication(), await own.createApplication()] as const;
     const stranger = await createWorld(ticking);

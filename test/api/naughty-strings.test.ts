@@ -19,7 +19,7 @@ import {
 } from './support.ts';
 
 const strings = naughtyStrings();
-// Each test sends several hundred requests, and a registration costs a password's hash.
+// Each test sends several hundred requests, and each registration hashes a password.
 vi.setConfig({ testTimeout: 180_000 });
 
 let server: TestServer;
@@ -30,11 +30,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** So many UTF-16 code units. */
+/** The length in UTF-16 code units. */
 const within = ({ length }: string, least: number, most: number) => length >= least && length <= most;
 const name = (text: string) => within(text, 1, 100) && text.trim() !== '';
 
-/** Each string is either refused, naming the field, or comes back exactly as it was sent. */
+/** Each string is either refused with the name of the field, or returned unchanged. */
 describe.skipIf(strings === null)('each naughty string', () => {
   const naughty = strings ?? [];
   const atOnce = 8;
@@ -48,7 +48,7 @@ describe.skipIf(strings === null)('each naughty string', () => {
     });
   });
 
-  test('as an e-mail address and a password at login is wrong, or refused where it is empty', async () => {
+  test('as an email address and a password at login is wrong, or refused if it is empty', async () => {
     await forEachOf(naughty, atOnce, async (text) => {
       const client = new ApiClient(server.baseUrl);
       const answer = await client.post('/api/v1/auth/login', { email: text, password: text });
@@ -58,7 +58,7 @@ describe.skipIf(strings === null)('each naughty string', () => {
     });
   });
 
-  test('as an e-mail address to register', async () => {
+  test('as an email address to register', async () => {
     await forEachOf(naughty, atOnce, async (text) => {
       const body = { email: text, password: 'short', name: 'Ada' };
       expectIssue(await new ApiClient(server.baseUrl).post('/api/v1/auth/register', body), 'password');
@@ -106,7 +106,7 @@ describe.skipIf(strings === null)('each naughty string', () => {
     });
   });
 
-  test('as a license’s note, which is then found by it', async () => {
+  test('as a license’s note, which a search for it finds', async () => {
     const { id } = await world.createApplication();
     await forEachOf(naughty, atOnce, async (text) => {
       const body = { applicationId: id, amount: 1, durationSeconds: 0, note: text };
@@ -159,7 +159,7 @@ describe.skipIf(strings === null)('each naughty string', () => {
     });
   });
 
-  test('caused no unexpected failure', () => {
+  test('causes no unexpected error', () => {
     expect(server.logLines.filter((line) => line.includes('request failed unexpectedly'))).toEqual([]);
   });
 });

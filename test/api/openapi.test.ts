@@ -32,7 +32,7 @@ const read = async () => {
   return document.parse(answer.body);
 };
 
-/** What the interface document marks as needing a credential, of the routes that these tests cover. */
+/** Routes that require a credential according to the interface document, as far as these tests cover them. */
 const dashboard = [
   'get /auth/me',
   'post /apps/create',
@@ -47,14 +47,14 @@ const dashboard = [
 ];
 const open = ['post /auth/register', 'post /auth/login', 'post /auth/logout'];
 
-test('the document is open to all, and has the address and both credentials', async () => {
+test('the document is public, and has the server URL and both credentials', async () => {
   const { openapi, servers, components } = await read();
   expect(openapi).toMatch(/^3\.1\./);
   expect(servers).toMatchObject([{ url: 'https://licenses.example.com/api/v1' }]);
   expect(Object.keys(components.securitySchemes).sort()).toEqual(['apiKey', 'sessionCookie']);
 });
 
-test('the document has every route, and which of them need a credential', async () => {
+test('the document has every route, and marks those that require a credential', async () => {
   const { paths } = await read();
   for (const route of [...dashboard, ...open]) {
     const [method = '', path = ''] = route.split(' ');
@@ -67,7 +67,7 @@ test('the document has every route, and which of them need a credential', async 
   }
 });
 
-test('every operation has a name of its own', async () => {
+test('every operation has a unique name', async () => {
   const { paths } = await read();
   const names = Object.values(paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
@@ -76,7 +76,7 @@ test('every operation has a name of its own', async () => {
   for (const name of names) expect(name).toMatch(/^[a-z]+[A-Z][A-Za-z]+$/);
 });
 
-test('the committed document is this one, with an address that holds on any host', async () => {
+test('the committed document equals this one, with a relative server URL', async () => {
   const answer = await new ApiClient(server.baseUrl).get('/api/v1/openapi.json');
   const committed = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
   const here = z.looseObject({}).parse(answer.body);
@@ -84,7 +84,7 @@ test('the committed document is this one, with an address that holds on any host
   expect(committed.servers).toMatchObject([{ url: '/api/v1' }]);
 });
 
-test('every route of the document is there', async () => {
+test('every documented route exists', async () => {
   const { paths } = await read();
   for (const [path, operations] of Object.entries(paths)) {
     for (const method of Object.keys(operations)) {

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { apiKeyAnswer, expectFailure, expectSuccess } from './support.ts';
 
-/** Cross-site requests: which pages may use the cookie, and which may read answers. */
+/** Cross-site requests: which pages may use the cookie and read responses. */
 
 const own = 'https://dash.example.com';
 const allowed = 'https://front.example.org';
@@ -74,21 +74,21 @@ describe('an unsafe request with the session cookie', () => {
     expect(await version()).toBe(origin);
   });
 
-  test('from the very address it was sent to passes', async () => {
+  test('from the host that it was sent to passes', async () => {
     const answer = await from(server.baseUrl).patch(`/api/v1/apps/${applicationId}/settings`, {
       version: 'same host',
     });
     expect(answer.status).toBe(200);
   });
 
-  test('from no page at all passes', async () => {
+  test('without an origin passes', async () => {
     const answer = await world.client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'no page' });
     expect(answer.status).toBe(200);
   });
 });
 
-describe('an unsafe request for a cookie', () => {
-  test.each(foreign)('from %s is refused without a cookie, too', async (origin) => {
+describe('an unsafe request that sets a cookie', () => {
+  test.each(foreign)('from %s is refused even without a cookie', async (origin) => {
     const visitor = from(origin, new ApiClient(server.baseUrl));
     const email = `forged${Math.random()}@example.com`;
     for (const answer of [
@@ -109,13 +109,13 @@ describe('an unsafe request for a cookie', () => {
   });
 });
 
-test('a safe request with the cookie passes from anywhere: the browser keeps the answer from the page', async () => {
+test('a safe request with the cookie passes from any origin: the browser hides the response from the page', async () => {
   const answer = await from('https://evil.example.com').get('/api/v1/auth/me');
   expect(answer.status).toBe(200);
   expect(answer.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('a request with a bearer key passes from anywhere', async () => {
+test('a request with a bearer key passes from any origin', async () => {
   for (const origin of foreign) {
     const client = from(origin, new ApiClient(server.baseUrl, { bearer }));
     const answer = await client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'by key' });
@@ -123,14 +123,14 @@ test('a request with a bearer key passes from anywhere', async () => {
   }
 });
 
-test('a cookie beside the bearer key is still a cookie', async () => {
+test('a cookie together with a bearer key is still a cookie', async () => {
   const client = from('https://evil.example.com', world.client.with({ bearer }));
   expectFailure(await client.post('/api/v1/apps/create', { name: 'forged' }), 403, 'FORBIDDEN');
   const query = 'mutation { createApplication(input: { name: "forged" }) { application { id } } }';
   expectFailure(await client.post('/graphql', { query }), 403, 'FORBIDDEN');
 });
 
-test('a cookie that is not valid does not keep a bearer key from passing from anywhere', async () => {
+test('an invalid cookie does not block a bearer key from any origin', async () => {
   for (const cookie of ['rubbish', '', 'a.b.c']) {
     const client = from('https://evil.example.com', new ApiClient(server.baseUrl, { bearer, cookie }));
     const answer = await client.patch(`/api/v1/apps/${applicationId}/settings`, { version: 'by key' });
@@ -166,7 +166,7 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('an allowed page can read answers, failures too', async () => {
+  test('an allowed page can read responses, including errors', async () => {
     const client = from(allowed);
     for (const answer of [
       await client.get('/api/v1/auth/me'),
@@ -194,8 +194,8 @@ describe('CORS', () => {
   });
 });
 
-describe('an origin that is refused', () => {
-  /** What the log says of refused origins, in order. */
+describe('a refused origin', () => {
+  /** The log lines about refused origins, in order. */
   const refusals = (on: TestServer) =>
     on.logLines
       .map((line) =>
@@ -209,7 +209,7 @@ describe('an origin that is refused', () => {
   };
   const asks = (on: TestServer, origin: string) => from(origin, new ApiClient(on.baseUrl));
 
-  test('is logged once, whether it asks to read, to change, or whether it may', async () => {
+  test('is logged once for a read, a change or a preflight request', async () => {
     const on = await startOwn();
     for (const origin of ['https://a.example', 'https://b.example', 'https://c.example']) {
       const page = asks(on, origin);
@@ -219,7 +219,7 @@ describe('an origin that is refused', () => {
         () => page.send('OPTIONS', '/graphql'),
         () => page.post('/graphql', { query: '{ me { id } }' }),
       ];
-      // Each of them is the first once.
+      // Each of them is the first one once.
       const first = refusals(on).length;
       for (const ask of [...requests.slice(first), ...requests]) await ask();
     }
@@ -230,7 +230,7 @@ describe('an origin that is refused', () => {
     ]);
   });
 
-  test('is not what is logged of an allowed page, this very host, no page, or the client protocol', async () => {
+  test('is not logged for an allowed page, the same host, no origin, or the client protocol', async () => {
     const on = await startOwn();
     for (const origin of [allowed, on.baseUrl]) await asks(on, origin).post('/api/v1/auth/login', {});
     await new ApiClient(on.baseUrl).get('/api/v1/auth/me');
@@ -240,7 +240,7 @@ describe('an origin that is refused', () => {
     expect(refusals(on)).toEqual([]);
   });
 
-  test('cannot fill the log, however many there are: ten lines a minute, and the count of the others', async () => {
+  test('cannot flood the log: ten lines a minute, and the count of the others', async () => {
     const on = await startOwn();
     for (let turn = 0; turn < 50; turn++) {
       await asks(on, `https://${turn}.example`).get('/api/v1/auth/me');

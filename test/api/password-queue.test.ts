@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a network that fills the queue of passwords keeps nobody else from logging in', async () => {
+test('a network that fills the password queue does not prevent logins of others', async () => {
   const visitor = new ApiClient(server.baseUrl);
   const { email, password } = world.developer;
   let isFull = () => {};
   const full = new Promise<void>((resolve) => {
     isFull = resolve;
   });
-  // Each from a /64 and a /56 of its own, so within every limit.
+  // Each from a separate /64 and /56, so within every limit.
   const flood = Array.from({ length: 200 }, async (_, network) => {
     const client = visitor.with({ ip: `2001:db8:77:${(network << 8).toString(16)}::1` });
     const answer = await client.post('/api/v1/auth/login', {

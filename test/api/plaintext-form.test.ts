@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('where CRYPTO_ENFORCE is false, a plain validate succeeds with the message at the top', async () => {
+test('if CRYPTO_ENFORCE is false, a plaintext validate succeeds with a top-level message', async () => {
   const world = await createWorld(server);
   const application = await world.createApplication();
   const license = await application.mintOne({ subscriptionTier: 3 });

@@ -8,7 +8,7 @@ import { createWorld, type SeededApplication, type SeededLicense, type World } f
 // The embedded database has one connection and hides every race (design §3), so these need a server.
 const haveServer = process.env.TEST_DATABASE_URL !== undefined;
 const projectOfServer = process.env.TEST_DATABASE_KIND === 'server';
-if (!haveServer) process.stderr.write('Left out: races, because TEST_DATABASE_URL is not set.\n');
+if (!haveServer) process.stderr.write('Skipped: races, because TEST_DATABASE_URL is not set.\n');
 
 let server: TestServer;
 let world: World;
@@ -16,7 +16,7 @@ let world: World;
 const devices = 30;
 const rounds = 20;
 
-/** As many sessions as devices, each from an address of its own. */
+/** As many sessions as devices, each from a separate address. */
 const openSessions = (application: SeededApplication, amount: number): Promise<SealedSession[]> =>
   Promise.all(Array.from({ length: amount }, () => openSession(server, application)));
 
@@ -29,8 +29,8 @@ async function ban(license: SeededLicense, body?: Record<string, unknown>): Prom
 }
 
 /**
- * Runs a change among requests that never pause, some of which are under way at any moment, and answers what those
- * said that were begun after the change was answered: it must be visible to every one of them.
+ * Makes a change during continuous requests, some of which run at any moment, and returns the results of those that
+ * began after its response: the change must be visible to every one of them.
  */
 async function codesAfter(
   change: () => Promise<unknown>,
@@ -65,7 +65,7 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
   afterAll(() => server.close());
 
   test.each([2, devices])(
-    'of %i devices that bind one license at once exactly one gets OK',
+    'of %i devices that bind one license concurrently exactly one gets OK',
     async (amount) => {
       const application = await world.createApplication();
       const sessions = await openSessions(application, amount);
@@ -105,13 +105,13 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
     }
   });
 
-  test('of 30 first uses at once exactly one starts the term, and all tell the same end', async () => {
+  test('of 30 concurrent first uses exactly one starts the term, and all return the same expiry', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, devices);
     for (const { id, licenseKey } of await application.mint({ amount: rounds, durationSeconds: 3600 })) {
       const verdicts = await Promise.all(
         sessions.map((session, device) =>
-          // Half of them name the same device, half of them none: all are good.
+          // Half of them name the same device, half none: all are valid.
           session.ask(validatePath, device % 2 === 0 ? { licenseKey, hwid: 'device' } : { licenseKey }),
         ),
       );
@@ -130,7 +130,7 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
     expect(log.filter(({ metadata }) => isBound(metadata))).toHaveLength(rounds);
   });
 
-  test('after the answer of a ban no validate is OK', async () => {
+  test('after the response to a ban no validate is OK', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, 6);
     for (const license of await application.mint({ amount: rounds, durationSeconds: 3600 })) {
@@ -143,13 +143,13 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
       expect(after).toEqual(new Set(['BANNED']));
       const stored = await storedLicense(server, license.id);
       expect(stored?.status).toBe('banned');
-      // Whoever was told OK started the term, and nobody else did.
+      // Only a request that got OK started the term.
       expect(stored?.activatedAt !== null).toBe(before.has('OK'));
       expect(stored?.hwid).toBe(before.has('OK') ? 'device' : null);
     }
   });
 
-  test('a first use and a ban at once end in a banned license, whichever came first', async () => {
+  test('a concurrent first use and ban result in a banned license, whichever came first', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, 8);
     for (const license of await application.mint({ amount: rounds, durationSeconds: 3600 })) {
@@ -169,7 +169,7 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
     }
   });
 
-  test('after the answer of a ban of the device no validate with it is OK', async () => {
+  test('after the response to a ban of the device no validate with it is OK', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, 6);
     const other = await application.mintOne();
@@ -187,7 +187,7 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
     }
   });
 
-  test('after the answer of a deletion no validate is OK, and nothing fails unexpectedly', async () => {
+  test('after the response to a deletion no validate is OK, and nothing fails unexpectedly', async () => {
     for (let round = 0; round < 8; round++) {
       const application = await world.createApplication();
       const license = await application.mintOne({ durationSeconds: 3600 });
@@ -207,12 +207,12 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
       expect(after).toEqual(new Set([401]));
       expect(await storedLicense(server, license.id)).toBeUndefined();
     }
-    // Entries of what was deleted are left out, and take no others with them.
+    // Log entries of deleted data are dropped without affecting others.
     await server.deps.services.securityLog.flush();
     expect(server.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
   });
 
-  test('after the answer of a change of settings every validate is judged by it', async () => {
+  test('after the response to a change of settings every validate follows it', async () => {
     const application = await world.createApplication();
     const sessions = await openSessions(application, 6);
     const { licenseKey } = await application.mintOne();
@@ -231,7 +231,7 @@ describe.skipIf(!haveServer || !projectOfServer)('races on a PostgreSQL server',
     }
   });
 
-  test('settings that are changed at once are all kept, each message too', async () => {
+  test('concurrent changes of settings and messages are all kept', async () => {
     const application = await world.createApplication();
     const keys = ['OK', 'BANNED', 'EXPIRED', 'LICENSE_NOT_FOUND', 'HWID_MISMATCH', 'APP_OUTDATED'];
     await Promise.all(

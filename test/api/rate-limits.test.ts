@@ -26,7 +26,7 @@ const mint: Ask = (client) => client.post('/api/v1/licenses/create', {});
 const makeApplication: Ask = (client) => client.post('/api/v1/apps/create', {});
 const badBearer: Ask = (client) => client.with({ bearer: 'rubbish' }).get('/api/v1/auth/me');
 
-/** So many requests at once, and the statuses they were answered with, by count. */
+/** Sends requests concurrently and counts the statuses. */
 async function statuses(ask: Ask, client: ApiClient, times: number): Promise<Record<number, number>> {
   const answers = await Promise.all(Array.from({ length: times }, () => ask(client)));
   const counts: Record<number, number> = {};
@@ -39,8 +39,8 @@ const limited = (answer: ApiAnswer) => {
   return Object.fromEntries(names.map((name) => [name, answer.headers.get(name)]));
 };
 
-describe('the licenses that a developer creates', () => {
-  test('are counted, by REST and GraphQL and from every address together', async () => {
+describe('licenses created by a developer', () => {
+  test('are counted together over REST and GraphQL and all addresses', async () => {
     const own = await startTestServer({ env: { RATE_LIMITS: 'licenseRows=100' } });
     try {
       const ada = await createWorld(own);
@@ -89,21 +89,21 @@ describe.each<[name: string, ask: Ask, limit: number, refused: number]>([
   ['making one with one', (client) => makeApplication(client.with({ bearer: apiKey })), 300, 400],
   ['minting with one', (client) => mint(client.with({ bearer: apiKey })), 30, 400],
 ])('%s', (_name, ask, limit, refused) => {
-  test(`is answered exactly ${limit} times a minute, however many ask at once`, async () => {
+  test(`is admitted exactly ${limit} times a minute, however many requests are concurrent`, async () => {
     const client = new ApiClient(server.baseUrl);
     expect(await statuses(ask, client, limit + 25)).toEqual({ [refused]: limit, 429: 25 });
     const answer = await ask(client);
     expectFailure(answer, 429, 'RATE_LIMITED');
   });
 
-  test('counts each address for itself', async () => {
+  test('counts each address separately', async () => {
     const client = new ApiClient(server.baseUrl);
     await statuses(ask, client, limit);
     expect((await ask(client)).status).toBe(429);
     expect((await ask(client.with({ ip: randomIp() }))).status).toBe(refused);
   });
 
-  test('says how many are left, and when more are welcome', async () => {
+  test('reports the remaining requests and the reset time', async () => {
     const client = new ApiClient(server.baseUrl);
     for (let remaining = limit - 1; remaining >= limit - 3; remaining--) {
       const headers = limited(await ask(client));
@@ -125,7 +125,7 @@ describe.each<[name: string, ask: Ask, limit: number, refused: number]>([
   });
 });
 
-test('registering and logging in draw on one bucket, minting on another', async () => {
+test('registering and logging in share a limit, minting has another', async () => {
   const client = new ApiClient(server.baseUrl);
   await statuses(login, client, 10);
   await statuses(register, client, 10);
@@ -134,7 +134,7 @@ test('registering and logging in draw on one bucket, minting on another', async 
   expect((await mint(client)).status).toBe(401);
 });
 
-test('logging in well counts like logging in badly', async () => {
+test('successful logins count like failed ones', async () => {
   const client = new ApiClient(server.baseUrl);
   await statuses(login, client, 18);
   const { email, password } = world.developer;
@@ -152,7 +152,7 @@ test('a refused request does no work: nothing is registered or minted beyond the
   expect(await prisma.license.count()).toBe(before + 30);
 });
 
-test('what has no limit has none', async () => {
+test('other routes have no limit', async () => {
   const client = world.client.with({ ip: randomIp() });
   expect(await statuses((asking) => asking.get('/api/v1/auth/me'), client, 70)).toEqual({ 200: 70 });
   expect(limited(await client.get('/api/v1/auth/me'))['RateLimit-Limit']).toBeNull();
@@ -161,7 +161,7 @@ test('what has no limit has none', async () => {
 });
 
 describe('failed bearer attempts', () => {
-  test('are answered exactly 30 times a minute, however many come at once', async () => {
+  test('are admitted exactly 30 times a minute, however many are concurrent', async () => {
     const client = new ApiClient(server.baseUrl);
     expect(await statuses(badBearer, client, 60)).toEqual({ 401: 30, 429: 30 });
     const answer = await badBearer(client);
@@ -170,7 +170,7 @@ describe('failed bearer attempts', () => {
     expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d?$/);
   });
 
-  test('are answered exactly 30 times also when all of them found the door open', async () => {
+  test('are admitted exactly 30 times even if all pass the first check', async () => {
     const client = new ApiClient(server.baseUrl);
     const { store } = server.deps.services;
     const peek = store.peek.bind(store);
@@ -194,7 +194,7 @@ describe('failed bearer attempts', () => {
     }
   });
 
-  test('alone count: good keys, cookies and nobody take nothing', async () => {
+  test('are the only ones that count: valid keys, cookies and requests without credentials do not', async () => {
     const client = new ApiClient(server.baseUrl);
     const good: Ask = (asking) => asking.with({ bearer: apiKey }).get('/api/v1/auth/me');
     expect(await statuses(good, client, 100)).toEqual({ 200: 100 });
@@ -204,7 +204,7 @@ describe('failed bearer attempts', () => {
     expect(await statuses(badBearer, client, 35)).toEqual({ 401: 30, 429: 5 });
   });
 
-  test('beyond the limit close the door to good keys of that address, so that guessing tells nothing', async () => {
+  test('beyond the limit also refuse valid keys from that address, so that guessing reveals nothing', async () => {
     const client = new ApiClient(server.baseUrl);
     await statuses(badBearer, client, 30);
     const good = await client.with({ bearer: apiKey }).get('/api/v1/auth/me');
@@ -213,7 +213,7 @@ describe('failed bearer attempts', () => {
     expect((await new ApiClient(server.baseUrl, { bearer: apiKey }).get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('count the same on every route, and for a key that looks right or was revoked', async () => {
+  test('count on every route, and for well-formed and revoked keys', async () => {
     const client = new ApiClient(server.baseUrl);
     const { prisma } = server.deps.services.database;
     const created = await world.client.post('/api/v1/account/api-keys', { name: 'revoked' });
@@ -232,7 +232,7 @@ describe('failed bearer attempts', () => {
   });
 });
 
-test('RATE_LIMITS changes the limits it names and no other', async () => {
+test('RATE_LIMITS changes only the limits that it names', async () => {
   const strict = await startTestServer({ env: { RATE_LIMITS: 'auth=3,apiKeyAuth=2' } });
   try {
     const client = new ApiClient(strict.baseUrl);

@@ -4,7 +4,7 @@ import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { expectFailure, expectIssue } from './support.ts';
 
-/** REGISTRATION=closed: an operator makes accounts, and nobody else does, over either transport. */
+/** REGISTRATION=closed: only an operator can create accounts, over either transport. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,8 +20,8 @@ const graphql = (client: ApiClient, body: object = input) =>
   client.post('/graphql', { query: mutation, variables: { input: body } });
 const developers = () => server.deps.services.database.prisma.developer.count();
 
-describe('where registration is closed', () => {
-  test('REST refuses, says whom to ask, and makes nothing', async () => {
+describe('if registration is closed', () => {
+  test('REST refuses with advice and creates nothing', async () => {
     const answer = await rest(visitor());
     const { error } = expectFailure(answer, 403, 'REGISTRATION_CLOSED');
     expect(error).toMatch(/closed.*Ask whoever runs this service/);
@@ -29,7 +29,7 @@ describe('where registration is closed', () => {
     expect(await developers()).toBe(0);
   });
 
-  test('GraphQL refuses in the same words', async () => {
+  test('GraphQL refuses with the same message', async () => {
     const said = expectFailure(await rest(visitor()), 403, 'REGISTRATION_CLOSED').error;
     const answer = await graphql(visitor());
     expect(answer.body).toMatchObject({
@@ -40,7 +40,7 @@ describe('where registration is closed', () => {
     expect(await developers()).toBe(0);
   });
 
-  test('both draw on the limit of auth', async () => {
+  test('both count towards the auth limit', async () => {
     const client = visitor();
     for (const ask of [rest, graphql]) {
       for (let count = 0; count < 2; count += 1) {
@@ -51,11 +51,11 @@ describe('where registration is closed', () => {
     expect(JSON.stringify((await graphql(client)).body)).toContain('RATE_LIMITED');
   });
 
-  test('what is no input is still told so', async () => {
+  test('invalid input is still reported', async () => {
     expectIssue(await rest(visitor(), { ...input, password: 'short' }), 'password');
   });
 
-  test('an address that has an account is refused like any other', async () => {
+  test('an address with an account is refused like any other', async () => {
     const { prisma } = server.deps.services.database;
     const before = await rest(visitor());
     const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA';

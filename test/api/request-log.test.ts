@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A line may have these fields and no others. */
+/** All fields that a line may have. */
 const requestLine = z.strictObject({
   level: z.number(),
   time: z.string(),
@@ -45,7 +45,7 @@ const parsed = () => server.logLines.map((line): unknown => JSON.parse(line));
 const isRequest = (line: unknown) => z.object({ msg: z.literal('request') }).safeParse(line).success;
 
 let names = 0;
-/** Sends a request of a name of its own, and waits for its line. */
+/** Sends a request with a unique id and waits for its line. */
 async function lineOf(
   send: (client: ApiClient) => Promise<unknown>,
   base = new ApiClient(server.baseUrl),
@@ -69,7 +69,7 @@ const info = 30;
 const error = 50;
 const debug = 20;
 
-test('a request of REST has one line: who, what, how it went, and how long it took', async () => {
+test('a REST request has one line with actor, route, result and duration', async () => {
   const application = await world.createApplication();
   const ip = randomIp();
   const line = await lineOf(
@@ -94,7 +94,7 @@ test('a request of REST has one line: who, what, how it went, and how long it to
   expect(line.bytesOut).toBeGreaterThan(100);
 });
 
-/** The credentials of the world's client, which it keeps to itself. */
+/** The credentials of the world's client. */
 function cookieOfWorld() {
   return { cookie: cookie ?? '' };
 }
@@ -109,7 +109,7 @@ beforeAll(async () => {
   cookie = /service_session=([^;]*)/.exec(response.headers.getSetCookie().join())?.[1];
 });
 
-test('an API key is named by its id', async () => {
+test('an API key is identified by its id', async () => {
   const created = await world.client.post('/api/v1/account/api-keys', { name: 'key' });
   const { key } = z.object({ key: z.object({ id: z.string(), apiKey: z.string() }) }).parse(created.body);
   const line = await lineOf(
@@ -119,7 +119,7 @@ test('an API key is named by its id', async () => {
   expect(line).toMatchObject({ credential: key.id, developerId: world.developer.id });
 });
 
-test('a sealed request has its verdict, which the answer itself shows nobody', async () => {
+test('a sealed request has its result code, which is not visible in the response', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   const session = await openSession(server, application);
@@ -151,7 +151,7 @@ test('a sealed request has its verdict, which the answer itself shows nobody', a
   });
 });
 
-test('a request of GraphQL has its operation, and the code of its first error', async () => {
+test('a GraphQL request has its operation and the code of its first error', async () => {
   const line = await lineOf(
     (client) => client.post('/graphql', { query: 'query Mine { me { id } }' }),
     new ApiClient(server.baseUrl, cookieOfWorld()),
@@ -173,7 +173,7 @@ test('a request of GraphQL has its operation, and the code of its first error', 
   expect(invalid.operation).toBeUndefined();
 });
 
-test('what has no route, a page, and a probe have a line as well', async () => {
+test('unknown routes, pages and health checks have a line too', async () => {
   expect(await lineOf((client) => client.get('/not/there?token=1'))).toMatchObject({
     route: 'unmatched',
     status: 404,
@@ -187,7 +187,7 @@ test('what has no route, a page, and a probe have a line as well', async () => {
   expect(await lineOf((client) => client.get('/health'))).toMatchObject({ level: debug, route: '/health' });
 });
 
-test('a failure of the service is an error', async () => {
+test('an internal error has the level error', async () => {
   const { prisma } = server.deps.services.database;
   const broken = vi.spyOn(prisma.developer, 'findUnique').mockImplementation(() => {
     throw new Error('broken by the test');
@@ -199,7 +199,7 @@ test('a failure of the service is an error', async () => {
   expect(line).toMatchObject({ level: error, status: 500, code: 'INTERNAL' });
 });
 
-test('the country is that of the security log', async () => {
+test('the country equals that in the security log', async () => {
   const line = await lineOf(async (client) => {
     const { ip } = client;
     await fetch(`${server.baseUrl}/docs/start.js`, {
@@ -210,7 +210,7 @@ test('the country is that of the security log', async () => {
 });
 
 test.each(['service_live_', 'k.service_live_', 'app-1_service_live_'])(
-  'a name of a request that has an API key behind %s is none',
+  'a request id that contains an API key after %s is ignored',
   async (before) => {
     const name = `${before}${'PLANTED'.padEnd(43, 'x')}`;
     const from = server.logLines.length;
@@ -227,7 +227,7 @@ test.each(['service_live_', 'k.service_live_', 'app-1_service_live_'])(
   },
 );
 
-test('no line has anything of a body, a header field, a query, a credential or a path', async () => {
+test('no line contains a body, a header field, a query, a credential or a path', async () => {
   const planted = 'PLANTED';
   const bearer = `service_live_${planted.padEnd(43, 'x')}`;
   const hostile = new ApiClient(server.baseUrl, {
@@ -290,7 +290,7 @@ test.each([
   ['"quoted"', false],
   ['a\u00e9', false],
   [`service_live_${'x'.repeat(43)}`, false],
-])('a request named %s is answered under that name: %s', async (name, accepted) => {
+])('the request id %s is accepted: %s', async (name, accepted) => {
   const client = new ApiClient(server.baseUrl, { headers: { 'X-Request-Id': name } });
   const answers = [
     await client.get('/health'),
@@ -309,7 +309,7 @@ test.each([
   }
 });
 
-test("an error's request id is the one that the request came with", async () => {
+test("an error has the request's own request id", async () => {
   const { prisma } = server.deps.services.database;
   const broken = vi.spyOn(prisma.developer, 'findUnique').mockImplementation(() => {
     throw new Error('broken by the test');
@@ -319,12 +319,12 @@ test("an error's request id is the one that the request came with", async () => 
   expect(failureBody.parse(answer.body)).toMatchObject({ code: 'INTERNAL', requestId: 'mine' });
 });
 
-test('no request can end a line or steer a terminal', async () => {
+test('no request can break a line or control a terminal', async () => {
   const before = server.logLines.length;
   const { hostname, port } = new URL(server.baseUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
-  // Characters that a header field may have (RFC 9110, obs-text), C1 controls among them; and a tab.
+  // Characters that a header field can have (RFC 9110, obs-text), including C1 controls, and a tab.
   socket.write(
     Buffer.from(
       'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUser-Agent: \x9b31m\x85\x7f\tend\r\nX-Request-Id: a\x85b\r\n\r\n'.replace(

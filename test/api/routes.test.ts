@@ -9,7 +9,7 @@ import { databaseState } from '../setup/stored.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { apiKeyAnswer, bansAnswer, expectFailure, expectSuccess, missingId, userAnswer } from './support.ts';
 
-/** The limits of the interface document, requests a minute. */
+/** The limits of the interface document, in requests per minute. */
 const limits = {
   auth: 20,
   session: 60,
@@ -22,10 +22,10 @@ const limits = {
 } as const;
 type Limit = keyof typeof limits;
 
-/** On the server under test each limit is another large number, so that an answer tells which one it drew on. */
+/** On this server, each limit is a different large number, so that a response shows which limit applied. */
 const testLimits = Object.fromEntries(Object.keys(limits).map((name, index) => [name, 100_000 + index]));
 
-/** The names in a path: of an application, or of something of one. */
+/** Ids in a path: of an application or of its data. */
 interface Ids {
   readonly app: string;
   readonly license: string;
@@ -35,18 +35,18 @@ interface Ids {
 }
 
 interface Route {
-  /** Method and path below the base address. */
+  /** Method and path relative to the base URL. */
   readonly route: string;
   readonly success: number;
   readonly auth: 'developer' | 'public';
   readonly limit?: Limit;
-  /** What the interface document and design §5 say beside what every route may answer. */
+  /** The documented errors of this route in addition to those of every route. */
   readonly errors?: Readonly<Record<string, number>>;
-  /** What `:id` of the path is of. */
+  /** The kind of `:id` in the path. */
   readonly id?: 'app' | 'license' | 'key';
-  /** A body that succeeds. */
+  /** A valid body. */
   readonly body?: (ids: Ids, password: string) => Record<string, unknown>;
-  /** The body names an application. */
+  /** The body contains an application id. */
   readonly appInBody?: true;
 }
 
@@ -305,7 +305,7 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** What is served beside the interface document: its own pages, GraphQL, and a spelling without a slash. */
+/** Routes that are not in the interface document: pages, GraphQL, and a variant without a slash. */
 const beside =
   /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
 
@@ -334,7 +334,7 @@ interface FullAccount {
   readonly apiKey: string;
 }
 
-/** A developer with one of everything. */
+/** A developer with one item of each kind. */
 async function createFullAccount(): Promise<FullAccount> {
   const world = await createWorld(server);
   const { client } = world;
@@ -376,7 +376,7 @@ const reference = z.object({ $ref: z.string() });
 
 describe('the table of routes', () => {
   let documented: Map<string, z.infer<typeof operation>>;
-  /** A response as text, or the shared one that it refers to. */
+  /** A response as text, or the shared response that it refers to. */
   let textOf: (response: unknown) => string;
   beforeAll(async () => {
     const { paths, components } = document.parse(
@@ -396,7 +396,7 @@ describe('the table of routes', () => {
     );
   });
 
-  test('is what the service serves, no more and no less', () => {
+  test('has exactly the routes of the service', () => {
     const served = createApp(server.deps)
       .routes.filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
@@ -430,7 +430,7 @@ describe('the table of routes', () => {
     },
   );
 
-  test.each(routes)('$route draws on the limit that it says, and on no other', async (row) => {
+  test.each(routes)('$route counts towards exactly its documented limit', async (row) => {
     const answer = await send(new ApiClient(server.baseUrl), row, missing);
     const expected = row.limit === undefined ? null : String(testLimits[row.limit]);
     expect(answer.headers.get('ratelimit-limit')).toBe(expected);
@@ -452,7 +452,7 @@ describe('a dashboard route', () => {
     before = await databaseState(server);
   });
 
-  /** A cookie of which one character is another. */
+  /** A cookie with one changed character. */
   const tampered = (cookie: string, at: number) =>
     `${cookie.slice(0, at)}${cookie[at] === 'A' ? 'B' : 'A'}${cookie.slice(at + 1)}`;
   const cookieOfVictim = async () => {
@@ -461,7 +461,7 @@ describe('a dashboard route', () => {
     return /service_session=([^;]+)/.exec(answer.headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   };
 
-  test.each(dashboard)('$route is closed to nobody, whatever the body', async (row) => {
+  test.each(dashboard)('$route refuses unauthenticated requests, whatever the body', async (row) => {
     const { ids, world } = victim;
     const anonymous = new ApiClient(server.baseUrl);
     expectFailure(await send(anonymous, row, ids, world.developer.password), 401, 'UNAUTHENTICATED');
@@ -471,7 +471,7 @@ describe('a dashboard route', () => {
     expectFailure(answer, 401, 'UNAUTHENTICATED');
   });
 
-  test.each(dashboard)('$route is closed to a revoked key', async (row) => {
+  test.each(dashboard)('$route refuses a revoked key', async (row) => {
     const client = new ApiClient(server.baseUrl, { bearer: revoked });
     expectFailure(
       await send(client, row, victim.ids, victim.world.developer.password),
@@ -480,7 +480,7 @@ describe('a dashboard route', () => {
     );
   });
 
-  test('each is closed to a cookie that was tampered with', async () => {
+  test('each refuses a tampered cookie', async () => {
     const cookie = await cookieOfVictim();
     const [head = '', claims = '', signature = ''] = cookie.split('.');
     const middle = head.length + 1 + Math.floor(claims.length / 2);
@@ -509,7 +509,7 @@ describe('a dashboard route', () => {
   });
 
   test.each(dashboard.filter((row) => row.id !== undefined || row.appInBody))(
-    '$route answers what is another developer’s exactly as what is missing',
+    '$route gives the same response for another developer’s data as for missing data',
     async (row) => {
       const { client, developer } = attacker.world;
       const none = await send(client, row, missing, developer.password);
@@ -530,7 +530,7 @@ describe('a dashboard route', () => {
   );
 
   test.each(dashboard.filter((row) => !isUnsafe(row) && row.id === undefined))(
-    '$route shows nothing of another developer',
+    '$route shows no data of another developer',
     async (row) => {
       const answer = await send(attacker.world.client, row, attacker.ids);
       expect(answer.status).toBe(200);
@@ -540,7 +540,7 @@ describe('a dashboard route', () => {
     },
   );
 
-  test('none of all this has changed anything of the victim', async () => {
+  test('none of these requests has changed data of the victim', async () => {
     const after = await databaseState(server);
     const ofVictim = (state: Record<string, unknown>, table: string) =>
       z
@@ -566,7 +566,7 @@ describe('a dashboard route', () => {
     }
   });
 
-  test.each(dashboard)('$route opens to an API key, from any page', async (row) => {
+  test.each(dashboard)('$route accepts an API key from any page', async (row) => {
     const { world, ids, apiKey } = await createFullAccount();
     const client = new ApiClient(server.baseUrl, {
       bearer: apiKey,
@@ -578,7 +578,7 @@ describe('a dashboard route', () => {
   });
 });
 
-test('the public routes answer without any credential', async () => {
+test('the public routes need no credential', async () => {
   const visitor = new ApiClient(server.baseUrl);
   expect(await visitor.get('/health')).toMatchObject({ status: 200, body: { ok: true } });
   expect((await visitor.post('/api/v1/auth/logout')).status).toBe(200);
@@ -596,7 +596,7 @@ test('the public routes answer without any credential', async () => {
   ).toMatchObject({ code: 'OK' });
 });
 
-test('an API key opens none of the client protocol: it is no part of it', async () => {
+test('an API key does not authenticate in the client protocol', async () => {
   const { apiKey, world } = await createFullAccount();
   const client = world.client.with({ bearer: apiKey });
   for (const path of ['/licenses/validate', '/client/register', '/client/login', '/client/upgrade']) {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The SDK as a program would make it, from an address of its own, with a count of what it sent. */
+/** The SDK as in a program, from a separate address, with a count of its requests. */
 function program(application: SeededApplication, options: Partial<ClientOptions> = {}) {
   const sent: string[] = [];
   const ip = randomIp();
@@ -44,7 +44,7 @@ function program(application: SeededApplication, options: Partial<ClientOptions>
   };
 }
 
-test('a license is valid, with its tier and its end', async () => {
+test('a license is valid, with its tier and expiry', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 3 });
   const outcome = await program(application).client.validate(licenseKey, { hwid: 'laptop' });
@@ -63,7 +63,7 @@ test('a license is valid, with its tier and its end', async () => {
   expect(remaining).toBeGreaterThan(3_500_000);
 });
 
-test('a license that never expires has no end', async () => {
+test('a license that never expires has no expiry', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   expect(await program(application).client.validate(licenseKey)).toMatchObject({
@@ -72,7 +72,7 @@ test('a license that never expires has no end', async () => {
   });
 });
 
-test('the first device binds, a second one is refused, and the first stays good', async () => {
+test('the first device binds, a second one is refused, and the first stays valid', async () => {
   const application = await world.createApplication();
   const { id, licenseKey } = await application.mintOne();
   const laptop = program(application).client;
@@ -104,7 +104,7 @@ test('a ban refuses the next call, in the same session', async () => {
   expect(handshakes()).toBe(1);
 });
 
-test('a key that nobody has, and one that is malformed, are refused and no failure', async () => {
+test('an unknown key and a malformed one are refused, and are not failures', async () => {
   const application = await world.createApplication();
   const { client } = program(application);
   expect(await client.validate('no such key')).toMatchObject({ valid: false, code: 'LICENSE_NOT_FOUND' });
@@ -133,7 +133,7 @@ test('a session is renewed before its end, without the program noticing', async 
   }
 });
 
-test('a session that a restarted server has forgotten is opened again, once for many calls', async () => {
+test('a session from before a restart is opened again, once for many calls', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const start = () => startTestServer({ database: 'memory', env: { DATA_DIR: join(directory, 'data') } });
@@ -142,7 +142,7 @@ test('a session that a restarted server has forgotten is opened again, once for 
   const { licenseKey } = await application.mintOne();
   let running = first;
   const { client, handshakes, validations } = program(application, {
-    // The service's address stays while the process behind it changes.
+    // The address of the service stays the same while its process changes.
     baseUrl: 'http://license.example.com',
     fetch: (input, init) => fetch(String(input).replace('http://license.example.com', running.baseUrl), init),
   });
@@ -157,7 +157,7 @@ test('a session that a restarted server has forgotten is opened again, once for 
   expect(handshakes()).toBe(2);
 }, 60_000);
 
-test('an outdated program is told so: by a failure at the handshake, by a verdict in an open session', async () => {
+test('an outdated program gets a failure at the handshake, and a verdict in an open session', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   const { client } = program(application);
@@ -180,7 +180,7 @@ test('an outdated program is told so: by a failure at the handshake, by a verdic
   });
 });
 
-test('an application that is disabled or gone is a failure, never a verdict on the license', async () => {
+test('a disabled or deleted application is a failure, never a verdict on the license', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   await application.settings({ status: 'disabled' });
@@ -196,7 +196,7 @@ test('an application that is disabled or gone is a failure, never a verdict on t
   expect(await client.validate(licenseKey)).toMatchObject({ kind: 'failure', code: 'APP_NOT_FOUND' });
 });
 
-test("another application's public key trusts nothing that this one signs", async () => {
+test("another application's public key does not verify this one's signatures", async () => {
   const application = await world.createApplication();
   const other = await world.createApplication();
   const { licenseKey } = await application.mintOne();
@@ -204,7 +204,7 @@ test("another application's public key trusts nothing that this one signs", asyn
   expect(await client.validate(licenseKey)).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
 });
 
-test('a device whose clock is off is told so, and no license is used by it', async () => {
+test('a device with a wrong clock gets an error and uses no license', async () => {
   const application = await world.createApplication();
   const { id, licenseKey } = await application.mintOne();
   for (const seconds of [-120, 120]) {
@@ -214,7 +214,7 @@ test('a device whose clock is off is told so, and no license is used by it', asy
   expect(await storedLicense(server, id)).toMatchObject({ status: 'unused' });
 });
 
-test('many calls at once share one session, and each gets its own answer', async () => {
+test('concurrent calls share one session, and each gets its own result', async () => {
   const application = await world.createApplication();
   const licenses = await application.mint({ amount: 50 });
   const { client, handshakes, validations, ip } = program(application);
@@ -236,7 +236,7 @@ test('many calls at once share one session, and each gets its own answer', async
   expect(new Set(log.map((entry) => entry.ip))).toEqual(new Set([ip]));
 });
 
-test('a program that asks too often hears when to ask again', async () => {
+test('a program over the limit is told when to retry', async () => {
   const application = await world.createApplication();
   const { client } = program(application);
   const outcomes = await Promise.all(Array.from({ length: 130 }, () => client.validate('no such key')));
@@ -249,7 +249,7 @@ test('a program that asks too often hears when to ask again', async () => {
   }
 });
 
-test('a service that cannot judge is a failure', async () => {
+test('an unavailable service is a failure', async () => {
   const own = await startTestServer();
   onTestFinished(() => own.close());
   const application = await (await createWorld(own)).createApplication();
@@ -301,7 +301,7 @@ test('a user registers, logs in and upgrades, in one session', async () => {
   expect(handshakes()).toBe(1);
 });
 
-test('a user without a license has none, where the application asks for none', async () => {
+test('a user without a license has none if the application requires none', async () => {
   const application = await world.createApplication();
   await application.settings({ requireLicenseToRegister: false });
   const { client, ip } = program(application);
@@ -314,7 +314,7 @@ test('a user without a license has none, where the application asks for none', a
   expect(await client.login({ username: 'ada', password })).toMatchObject({ valid: true, license: null });
 });
 
-test('what is refused of a user is a verdict, with the text of the developer', async () => {
+test("a refusal about a user is a verdict with the developer's message", async () => {
   const application = await world.createApplication();
   await application.settings({ responseMessages: { INVALID_CREDENTIALS: 'Who are you?' } });
   const { licenseKey } = await application.mintOne();
@@ -336,7 +336,7 @@ test('what is refused of a user is a verdict, with the text of the developer', a
   expect(await client.upgrade({ username: 'ada', licenseKey })).toMatchObject(refused('TIER_NOT_HIGHER'));
 });
 
-test('a program that asks about users too often hears when to try again', async () => {
+test('a program over the limit for users is told when to retry', async () => {
   const application = await world.createApplication();
   const { client } = program(application);
   const attempts = Array.from({ length: 32 }, () => client.upgrade({ username: 'eve', licenseKey: 'x' }));
@@ -347,7 +347,7 @@ test('a program that asks about users too often hears when to try again', async 
 });
 
 test.each(['11028-06-01T00:00:00Z', '294270-01-01T00:00:00Z'])(
-  'a license that was to end in %s, as an earlier version let it, is valid and ends with the year 9999',
+  'a license with the expiry %s of an earlier version is valid until the end of the year 9999',
   async (expiresAt) => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });

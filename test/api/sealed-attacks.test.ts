@@ -26,14 +26,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends a body from an address of its own, so that no limit is met. */
+/** Sends a body from a separate address, so that no rate limit applies. */
 const post = (body: unknown, baseUrl = server.baseUrl): Promise<ApiAnswer> =>
   new ApiClient(baseUrl).post(validatePath, body);
 
 const nonceOf = (length: number) => encodeBase64(new Uint8Array(randomBytes(length)));
 const unixSeconds = () => Math.floor(server.clock.now() / 1000);
 
-/** A request that would be accepted, in a session of its own, about a license that was never used. */
+/** A valid request in a new session about an unused license. */
 async function goodRequest() {
   const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
   const session = await openSession(server, application);
@@ -41,14 +41,14 @@ async function goodRequest() {
   return { id, licenseKey, session, inner, envelope: session.seal(inner) };
 }
 
-/** Runs what must be refused, and holds the database to what it was before. */
+/** Sends requests that must be refused, and checks that the database does not change. */
 async function changingNothing(work: () => Promise<void>): Promise<void> {
   const before = await databaseState(server);
   await work();
   expect(await databaseState(server)).toEqual(before);
 }
 
-/** Holds the clock still, and puts it back after. */
+/** Stops the clock, and restores it afterwards. */
 async function withHeldClock(work: () => Promise<void>): Promise<void> {
   const before = server.clock.now();
   server.clock.hold();
@@ -73,7 +73,7 @@ describe('a replay', () => {
     });
   });
 
-  test('of 50 at once lets exactly one pass', async () => {
+  test('in 50 concurrent copies is accepted exactly once', async () => {
     const { session, envelope } = await goodRequest();
     const answers = await Promise.all(Array.from({ length: 50 }, () => post(envelope)));
     const accepted = answers.filter(({ status }) => status === 200);
@@ -82,7 +82,7 @@ describe('a replay', () => {
     for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 400, 'REPLAY');
   });
 
-  test('of a nonce is REPLAY under a fresh IV, timestamp and body too', async () => {
+  test('of a nonce is REPLAY even with a new IV, timestamp and body', async () => {
     const { session, inner, envelope } = await goodRequest();
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
     const again = { ...inner, licenseKey: 'another', timestamp: unixSeconds() };
@@ -91,7 +91,7 @@ describe('a replay', () => {
     });
   });
 
-  test('of a nonce in other escapes of JSON is REPLAY, as its bytes are the same', async () => {
+  test('of a nonce with other JSON escapes is REPLAY, because its bytes are the same', async () => {
     const { session, inner, envelope } = await goodRequest();
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
     const escaped = [...String(inner.nonce)]
@@ -101,9 +101,9 @@ describe('a replay', () => {
     expectRefusal(await post(session.seal(text)), 400, 'REPLAY');
   });
 
-  test('of a nonce in another spelling of base64 is refused as malformed', async () => {
+  test('of a nonce in another base64 encoding is refused as malformed', async () => {
     const { session, inner } = await goodRequest();
-    // 16 bytes end in a character whose last four bits say nothing, and two pads.
+    // 16 bytes end with a character whose last four bits are unused, and two padding characters.
     const nonce = `${'A'.repeat(21)}A==`;
     expect(session.open(await post(session.seal({ ...inner, nonce })))).toMatchObject({ code: 'OK' });
     const spellings = [`${'A'.repeat(21)}B==`, 'A'.repeat(22), `${nonce}\n`, ` ${nonce}`, `${nonce}====`];
@@ -115,7 +115,7 @@ describe('a replay', () => {
     });
   });
 
-  test('is refused until the clock refuses it, for the earliest first use there is', () =>
+  test('is refused until its timestamp expires, even for the earliest possible first use', () =>
     withHeldClock(async () => {
       const { session, inner } = await goodRequest();
       const envelope = session.seal({ ...inner, timestamp: unixSeconds() + 60 });
@@ -129,7 +129,7 @@ describe('a replay', () => {
       expectRefusal(await post(envelope), 400, 'CLOCK_SKEW');
     }));
 
-  test('into another session does not open, and a nonce counts in its own session alone', async () => {
+  test('in another session cannot be decrypted, and a nonce counts only in its own session', async () => {
     const { licenseKey, session, inner, envelope } = await goodRequest();
     const other = await openSession(server, application);
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
@@ -140,7 +140,7 @@ describe('a replay', () => {
     expect(other.open(await post(other.seal(sameNonce)))).toMatchObject({ code: 'OK' });
   });
 
-  test('of a request whose inner body is malformed is a replay all the same', async () => {
+  test('of a request with a malformed inner body is REPLAY too', async () => {
     const { session, inner } = await goodRequest();
     const envelope = session.seal({ ...inner, licenseKey: 7 });
     expect(session.open(await post(envelope))).toMatchObject({ code: 'VALIDATION_FAILED' });
@@ -149,7 +149,7 @@ describe('a replay', () => {
 });
 
 describe('the clock', () => {
-  test.each([0, 60, -60])('of a client may be %i seconds off', (seconds) =>
+  test.each([0, 60, -60])('of a client can be %i seconds off', (seconds) =>
     withHeldClock(async () => {
       const { session, inner } = await goodRequest();
       const answer = await post(session.seal({ ...inner, timestamp: unixSeconds() + seconds }));
@@ -164,12 +164,12 @@ describe('the clock', () => {
         const envelope = session.seal({ ...inner, timestamp: unixSeconds() + seconds });
         expectRefusal(await post(envelope), 400, 'CLOCK_SKEW');
       });
-      // The nonce was not used up by it.
+      // The nonce has not been used.
       expect(session.open(await post(session.seal(inner)))).toMatchObject({ code: 'OK' });
     }),
   );
 
-  test('in milliseconds, at the epoch or at the end of numbers is CLOCK_SKEW', async () => {
+  test('in milliseconds, at the epoch or at the largest number is CLOCK_SKEW', async () => {
     const { session, inner } = await goodRequest();
     await changingNothing(async () => {
       for (const timestamp of [server.clock.now(), 0, Number.MAX_SAFE_INTEGER]) {
@@ -181,7 +181,7 @@ describe('the clock', () => {
 });
 
 describe('a session', () => {
-  test('lives 900 seconds from its handshake and no longer', () =>
+  test('lasts 900 seconds from its handshake and no longer', () =>
     withHeldClock(async () => {
       const { licenseKey, session } = await goodRequest();
       const ask = () => post(session.seal(session.inner({ licenseKey })));
@@ -195,7 +195,7 @@ describe('a session', () => {
       expectRefusal(await ask(), 401, 'SESSION_EXPIRED');
     }));
 
-  test('that is over is SESSION_EXPIRED before anything in the envelope is looked at', () =>
+  test('that has expired is SESSION_EXPIRED before the envelope is checked', () =>
     withHeldClock(async () => {
       const { session } = await goodRequest();
       server.clock.step(900);
@@ -214,7 +214,7 @@ describe('a session', () => {
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
   });
 
-  test('whose ticket is cut, lengthened or spelled otherwise is SESSION_EXPIRED', async () => {
+  test('whose ticket is truncated, extended or encoded differently is SESSION_EXPIRED', async () => {
     const { session, envelope } = await goodRequest();
     const { sessionId } = session;
     const ticket = bytesOf(sessionId, decodeBase64Url);
@@ -252,12 +252,12 @@ describe('an envelope', () => {
         const answers = await Promise.all(forged.map((text) => post({ ...envelope, [part]: text })));
         for (const answer of answers) expectRefusal(answer, 400, 'DECRYPT_FAIL');
       });
-      // None of them used the nonce up.
+      // None of them used the nonce.
       expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
     },
   );
 
-  test('with parts of another length or spelling is DECRYPT_FAIL', async () => {
+  test('with parts of another length or encoding is DECRYPT_FAIL', async () => {
     const { envelope } = await goodRequest();
     const iv = bytesOf(envelope.ivB64);
     const ciphertext = bytesOf(envelope.ciphertextB64);
@@ -301,7 +301,7 @@ describe('an envelope', () => {
     });
   });
 
-  test("of another application's session is judged by that application, and signed with its key", async () => {
+  test("in another application's session is checked against that application and signed with its key", async () => {
     const { licenseKey } = await goodRequest();
     const other = await world.createApplication();
     const session = await openSession(server, other);
@@ -316,7 +316,7 @@ describe('an envelope', () => {
     expect(verifyBytes(signature, plaintext, bytesOf(application.publicKeyB64))).toBe(false);
   });
 
-  test("that is the server's own answer, sent back, is refused", async () => {
+  test("that is the server's own response is refused", async () => {
     const { session, envelope } = await goodRequest();
     const answer = await post(envelope);
     expect(session.open(answer)).toMatchObject({ code: 'OK' });
@@ -382,7 +382,7 @@ describe('an outer body', () => {
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
   });
 
-  test('of more than 64 KiB is PAYLOAD_TOO_LARGE, its length declared or not', async () => {
+  test('of more than 64 KiB is PAYLOAD_TOO_LARGE, with or without a declared length', async () => {
     const { envelope } = await goodRequest();
     const text = JSON.stringify({ ...envelope, padding: 'x'.repeat(70_000) });
     await changingNothing(async () => {
@@ -482,7 +482,7 @@ describe('an inner body', () => {
     });
   });
 
-  test('that is no UTF-8 is VALIDATION_FAILED, also where it would be JSON once repaired', async () => {
+  test('that is not UTF-8 is VALIDATION_FAILED, even if it were JSON after repair', async () => {
     const { session, inner } = await goodRequest();
     const good = Buffer.from(JSON.stringify({ ...inner, hwid: '@' }));
     const at = good.indexOf('@');
@@ -504,7 +504,7 @@ describe('an inner body', () => {
     });
   });
 
-  test('with a deep member that nobody knows is served', async () => {
+  test('with a deeply nested unknown member is served', async () => {
     const { session, inner } = await goodRequest();
     const envelope = session.seal({ ...inner, deep: nest(3_000) });
     expect(session.open(await post(envelope))).toMatchObject({ code: 'OK' });
@@ -526,7 +526,7 @@ describe('an inner body', () => {
   });
 });
 
-test('a replay guard that cannot answer gives 503 and no verdict', async () => {
+test('an unavailable replay guard results in 503 and no verdict', async () => {
   const own = await startTestServer();
   onTestFinished(() => own.close());
   const ownApplication = await (await createWorld(own)).createApplication();
@@ -541,7 +541,7 @@ test('a replay guard that cannot answer gives 503 and no verdict', async () => {
   expect(await databaseState(own)).toEqual(before);
 });
 
-test('a restart refuses the sessions of before, and with them every envelope', async () => {
+test('a restart ends earlier sessions, and with them every envelope', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const start = () => startTestServer({ database: 'memory', env: { DATA_DIR: join(directory, 'data') } });
@@ -589,7 +589,7 @@ describe.skipIf(!onServer)('two instances on one database', () => {
     return { redis, first, second, world: ownWorld, application: ownApplication, license };
   };
 
-  test("refuse each other's sessions where each has a replay guard of its own", async () => {
+  test("refuse each other's sessions if each has its own replay guard", async () => {
     const [first, second] = await withoutRedis();
     const ownApplication = await (await createWorld(first)).createApplication();
     const session = await openSession(first, ownApplication);
@@ -632,7 +632,7 @@ describe.skipIf(!onServer)('two instances on one database', () => {
       await expect.poll(() => ask(second)).toMatchObject({ code: 'BANNED' });
     });
 
-    test('refuse with 503 while Redis is away, and never judge', async () => {
+    test('refuse with 503 while Redis is unavailable, without a verdict', async () => {
       const { redis, first, second, application: ownApplication, license } = await withRedis();
       const session = await openSession(first, ownApplication);
       const before = await databaseState(first);
@@ -650,7 +650,7 @@ describe.skipIf(!onServer)('two instances on one database', () => {
 const naughtyFile = new URL('../../../shared/vectors/naughty-strings.json', import.meta.url);
 const haveNaughtyStrings = existsSync(naughtyFile);
 if (!haveNaughtyStrings)
-  process.stderr.write('Left out: the naughty strings, which are not on this machine.\n');
+  process.stderr.write('Skipped: the naughty strings, which are not on this machine.\n');
 
 describe.skipIf(!haveNaughtyStrings)('naughty strings', { tags: 'slow' }, () => {
   const strings = haveNaughtyStrings
@@ -669,7 +669,7 @@ describe.skipIf(!haveNaughtyStrings)('naughty strings', { tags: 'slow' }, () => 
   });
   afterAll(() => own.close());
 
-  test('as license keys are keys that nobody has, or malformed', async () => {
+  test('as license keys are unknown or malformed', async () => {
     expect(strings.length).toBeGreaterThan(500);
     for (const licenseKey of strings) {
       const code = isAcceptable(licenseKey) ? 'LICENSE_NOT_FOUND' : 'VALIDATION_FAILED';
@@ -680,7 +680,7 @@ describe.skipIf(!haveNaughtyStrings)('naughty strings', { tags: 'slow' }, () => 
     }
   });
 
-  test('as HWIDs bind, and match exactly themselves', async () => {
+  test('as HWIDs can be bound, and match only themselves', async () => {
     const licenses = await ownApplication.mint({ amount: strings.length });
     const check = async (hwid: string, index: number) => {
       const { id, licenseKey } = licenses[index] ?? expect.fail('one license a string');
@@ -712,7 +712,7 @@ describe.skipIf(!haveNaughtyStrings)('naughty strings', { tags: 'slow' }, () => 
     }
   }, 120_000);
 
-  test('leave the service answering as before', async () => {
+  test('do not affect later responses', async () => {
     const { licenseKey } = await ownApplication.mintOne();
     expect(await session.ask(validatePath, { licenseKey, hwid: 'device' })).toMatchObject({ code: 'OK' });
     expect(own.logLines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);

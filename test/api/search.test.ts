@@ -7,7 +7,7 @@ import { sql } from '../setup/stored.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { noLimits } from './support.ts';
 
-/** Texts that searches could take for something else than what they are. */
+/** Texts that a search could misinterpret. */
 const odd = [
   'Straße 5',
   'ÄÖÜ äöü',
@@ -49,14 +49,14 @@ beforeAll(async () => {
     applicationId,
     odd.map((last_hwid) => ({ last_hwid })),
   );
-  // More than are looked through one by one, so that indexes are asked for what is above.
+  // More than are scanned one by one, so that searches for the texts above use the indexes.
   await insertLicenses(server, applicationId, Array(nearRows + 1).fill({}));
   await insertUsers(server, applicationId, Array(nearRows + 1).fill({}));
   await insertLicenses(server, applicationId, both);
 }, 120_000);
 afterAll(() => server.close());
 
-/** What is found by looking at every row. */
+/** The result of scanning every row. */
 const plainly = async (table: 'licenses' | 'end_users', columns: readonly string[], q: string) => {
   const rows = await sql(
     server,
@@ -82,7 +82,7 @@ const searched = async (list: 'licenses' | 'users', q: string) => {
     .map(({ id }) => id);
 };
 
-/** Stretches of the texts, from one character to all, as they are and in the other case. */
+/** Substrings of the texts of every length, unchanged and in the other letter case. */
 const stretches = odd.flatMap((text) => {
   const letters = [...text];
   return [1, 2, 3, 5, letters.length].flatMap((length) => {
@@ -95,7 +95,7 @@ const asked = [...new Set([...stretches, '%', '_', '\\', '%%', '__', 'no such te
   (q) => q !== '',
 );
 
-test('a search finds what looking at every row finds, whatever the text', {
+test('a search finds the same as a scan of every row, for any text', {
   tags: 'slow',
   timeout: 180_000,
 }, async () => {
@@ -111,7 +111,7 @@ test('a search finds what looking at every row finds, whatever the text', {
   }
 });
 
-test('a text that reaches from one column into the next is in none', async () => {
+test('a text that spans two columns is not found', async () => {
   const [first = '', second = ''] = [odd[14], odd[(14 * 7 + 3) % odd.length]];
   expect(await searched('licenses', `${first}\n${second}`)).toEqual([]);
 });

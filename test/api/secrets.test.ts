@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Every way that a text, or bytes, could be written down. */
+/** All encodings of a text or of bytes. */
 function spellings(secret: string | Uint8Array): string[] {
   const bytes = Buffer.from(secret);
   const base64 = bytes.toString('base64').replace(/=+$/, '');
@@ -36,13 +36,13 @@ function spellings(secret: string | Uint8Array): string[] {
   ];
 }
 
-test('a whole story shows each secret once at most, and logs none', async () => {
+test('a complete scenario reveals each secret at most once, and logs none', async () => {
   const password = 'Correct "horse" battery 1!';
   const wrongPassword = 'Correct "horse" battery 2!';
   const email = 'story@example.com';
   const { prisma } = server.deps.services.database;
 
-  /** Bodies and header fields of every answer, less what may stand there. */
+  /** Bodies and header fields of every response, without allowed secrets. */
   const answers: { readonly what: string; readonly text: string; readonly mayHold: readonly string[] }[] = [];
   const note = (what: string, answer: ApiAnswer, mayHold: readonly string[] = []) => {
     const headers = [...answer.headers].filter(([name]) => name !== 'set-cookie');

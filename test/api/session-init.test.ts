@@ -49,7 +49,7 @@ const accepted = (answer: ApiAnswer) => {
   return sessionInitResponse.parse(answer.body);
 };
 
-/** node:crypto's view of a raw Ed25519 public key (RFC 8410 §4). */
+/** A raw Ed25519 public key as a key of node:crypto (RFC 8410 §4). */
 const nativePublicKey = (publicKeyB64: string) =>
   createPublicKey({
     key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), Buffer.from(publicKeyB64, 'base64')]),
@@ -58,7 +58,7 @@ const nativePublicKey = (publicKeyB64: string) =>
   });
 
 describe('a session', () => {
-  test('is answered with exactly the documented fields', async () => {
+  test('is returned with exactly the documented fields', async () => {
     const application = await world.createApplication();
     const answer = await init(application);
     expect(answer.status).toBe(200);
@@ -79,7 +79,7 @@ describe('a session', () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test("says the server's time in whole seconds", async () => {
+  test("has the server's time in whole seconds", async () => {
     const application = await world.createApplication();
     server.clock.hold();
     try {
@@ -90,7 +90,7 @@ describe('a session', () => {
     }
   });
 
-  test('is signed over exactly six members, as two libraries find', async () => {
+  test('has a signature over exactly six members, verified with two libraries', async () => {
     const application = await world.createApplication();
     const body = accepted(await init(application));
     const publicKey = decodeBase64(application.publicKeyB64);
@@ -98,7 +98,7 @@ describe('a session', () => {
     const part = sessionInitSignedPart(application.id, body);
     expect(verifySignatureB64(body.signatureB64, part, publicKey)).toBe(true);
 
-    // Written by hand: the members in the order of canonical JSON, all of them ASCII.
+    // Written by hand: the members in the order of canonical JSON, all in ASCII.
     const { hkdfSaltB64, serverNonceB64, sessionId, timestamp, v } = body;
     const canonical = JSON.stringify({
       appId: application.id,
@@ -161,7 +161,7 @@ describe('a session', () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   });
 
-  test('is new each time, for the same client nonce too', async () => {
+  test('is new each time, even for the same client nonce', async () => {
     const application = await world.createApplication();
     const clientNonceB64 = nonceB64();
     const answers = await Promise.all(
@@ -172,14 +172,14 @@ describe('a session', () => {
     }
   });
 
-  test('leaves nothing in the database', async () => {
+  test('stores nothing in the database', async () => {
     const application = await world.createApplication();
     const before = await databaseState(server);
     accepted(await init(application));
     expect(await databaseState(server)).toEqual(before);
   });
 
-  test('is opened whatever the body calls its type, and with members that nobody knows', async () => {
+  test('is opened with any content type, and with unknown members', async () => {
     const application = await world.createApplication();
     const typed = visitor({ headers: { 'Content-Type': 'text/plain' } });
     accepted(await init(application, {}, typed));
@@ -192,7 +192,7 @@ describe('the application', () => {
     expectRefusal(await init({ id: randomUUID(), version: '1.0.0' }), 404, 'APP_NOT_FOUND');
   });
 
-  test('that was deleted is APP_NOT_FOUND, though it answered before', async () => {
+  test('that was deleted is APP_NOT_FOUND, although it was found before', async () => {
     const application = await world.createApplication();
     accepted(await init(application));
     const deleted = await world.client.delete(`/api/v1/apps/${application.id}`);
@@ -209,7 +209,7 @@ describe('the application', () => {
     accepted(await init(application));
   });
 
-  test('of another version is APP_OUTDATED, however near the version is', async () => {
+  test('of another version is APP_OUTDATED, however similar the version is', async () => {
     const application = await world.createApplication({ version: '1.10.0-beta' });
     for (const clientVersion of [
       '1.10.0',
@@ -230,7 +230,7 @@ describe('the application', () => {
     expectRefusal(await init(application, { clientVersion: 'e\u0301-二' }), 403, 'APP_OUTDATED');
   });
 
-  test('follows a version change at once', async () => {
+  test('applies a version change at once', async () => {
     const application = await world.createApplication();
     accepted(await init(application));
     await application.settings({ version: '2.0.0' });
@@ -240,7 +240,7 @@ describe('the application', () => {
 });
 
 describe('a banned address', () => {
-  test('is IP_BANNED at this application and nowhere else; other addresses are served', async () => {
+  test('is IP_BANNED only at this application; other addresses are served', async () => {
     const application = await world.createApplication();
     const other = await world.createApplication();
     const client = visitor();
@@ -250,7 +250,7 @@ describe('a banned address', () => {
     accepted(await init(application));
   });
 
-  test('is refused from the answer of the ban on, though it was served before', async () => {
+  test('is refused from the response to the ban on, although it was served before', async () => {
     const application = await world.createApplication();
     const { id } = await application.mintOne();
     const client = visitor();
@@ -263,7 +263,7 @@ describe('a banned address', () => {
     expectRefusal(await init(application, {}, client), 403, 'IP_BANNED');
   });
 
-  test('is the same address in any spelling', async () => {
+  test('is the same address in any notation', async () => {
     const application = await world.createApplication();
     await insertBan(server, application.id, 'ip', '10.1.2.3');
     await insertBan(server, application.id, 'ip', '2001:db8::7');
@@ -285,7 +285,7 @@ test('refusals come in the order APP_NOT_FOUND, APP_DISABLED, APP_OUTDATED, IP_B
   expectRefusal(await init(application, {}, client), 403, 'IP_BANNED');
 });
 
-test('each refusal says the text that the developer wrote, and the default until then', async () => {
+test("each refusal has the developer's message, or the default", async () => {
   const application = await world.createApplication();
   const client = visitor();
   await insertBan(server, application.id, 'ip', client.ip);
@@ -307,7 +307,7 @@ test('each refusal says the text that the developer wrote, and the default until
 });
 
 describe('the log', () => {
-  test('names refusals with code, address and version, and no accepted session', async () => {
+  test('has refusals with code, address and version, and no accepted sessions', async () => {
     const application = await world.createApplication();
     const client = visitor();
     accepted(await init(application, {}, client));
@@ -369,7 +369,7 @@ describe('a malformed request', () => {
 });
 
 describe('the limit', () => {
-  test('is 60 a minute for an address, refusals included, and leaves other addresses alone', async () => {
+  test('is 60 a minute per address, including refusals, and does not affect other addresses', async () => {
     const application = await world.createApplication();
     const client = visitor();
     const answers: ApiAnswer[] = [];
@@ -386,7 +386,7 @@ describe('the limit', () => {
     accepted(await init(application));
   });
 
-  test('lets exactly 60 of 90 at once pass', async () => {
+  test('admits exactly 60 of 90 concurrent requests', async () => {
     const application = await world.createApplication();
     const client = visitor();
     const answers = await Promise.all(Array.from({ length: 90 }, () => init(application, {}, client)));
@@ -394,7 +394,7 @@ describe('the limit', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  test('counts an IPv6 network of 64 bits as one', async () => {
+  test('counts an IPv6 /64 network as one address', async () => {
     const application = await world.createApplication();
     const net = `2001:db8:${randomBytes(2).readUInt16BE().toString(16)}:1`;
     const answers = await Promise.all(
@@ -406,7 +406,7 @@ describe('the limit', () => {
     accepted(await init(application, {}, visitor({ ip: `${net.slice(0, -1)}2::1` })));
   });
 
-  test('is not that of validate', async () => {
+  test('is separate from that of validate', async () => {
     const application = await world.createApplication();
     const client = visitor();
     const session = await openSession(server, application, { client });
@@ -415,7 +415,7 @@ describe('the limit', () => {
   });
 });
 
-test('a handshake body that is no UTF-8 is refused, not repaired', async () => {
+test('a handshake body that is not UTF-8 is refused, not repaired', async () => {
   const world = await createWorld(server);
   const application = await world.createApplication({ version: '\uFFFD' });
   const body = JSON.stringify({

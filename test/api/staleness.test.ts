@@ -21,7 +21,7 @@ let session: SealedSession;
 const ask = (hwid?: string, licenseKey = license.licenseKey) =>
   session.ask(validatePath, { licenseKey, hwid });
 
-/** What the hot path has read twice it has in its cache. */
+/** Validates twice, so that the hot path has the license in its cache. */
 async function cached(expected: Record<string, unknown>, hwid?: string): Promise<void> {
   for (const _time of ['first', 'second']) expect(await ask(hwid)).toMatchObject(expected);
 }
@@ -33,14 +33,14 @@ beforeEach(async () => {
   session = await openSession(server, application);
 });
 
-/** One change: what validate says before and after it. */
+/** A change, with the result of validate before and after it. */
 interface Change {
   readonly hwid?: string;
   readonly before: Record<string, unknown>;
   readonly prepare?: () => Promise<void>;
   readonly make: () => Promise<ApiAnswer>;
   readonly after: Record<string, unknown>;
-  /** The hwid that is sent afterwards, where it is another. */
+  /** The hwid that is sent after the change, if it differs. */
   readonly hwidAfter?: string;
 }
 
@@ -145,7 +145,7 @@ const changes: Record<string, Change> = {
   },
 };
 
-/** Ids of bans that the service makes are of version 7, which is what the shape of the list holds it to. */
+/** A UUIDv7, because the schema of the list requires it for bans. */
 async function useUuidV7(): Promise<void> {
   await server.deps.services.database.prisma.ban.updateMany({
     where: { applicationId: application.id },
@@ -159,7 +159,7 @@ async function prepare(change: Change): Promise<void> {
 }
 const later = (change: Change) => ask(change.hwidAfter ?? change.hwid);
 
-describe('validate sees at once', () => {
+describe('validate applies at once', () => {
   test.each(Object.entries(changes))('%s', async (_what, change) => {
     await prepare(change);
     const answer = await change.make();
@@ -174,9 +174,9 @@ describe('validate sees at once', () => {
     expect(Date.parse(String((await ask()).expiresAt))).toBe(Date.parse(String(first.expiresAt)) + 60_000);
   });
 
-  test('that a dashboard’s user has used the license first', async () => {
+  test('the first use of the license by a user created at the dashboard', async () => {
     const other = await openSession(server, await world.createApplication());
-    // Of another application, so that the license is cached as it is, unused.
+    // With another application, so that the license is cached in its unused state.
     for (const _time of ['first', 'second']) {
       const answer = await other.ask(validatePath, { licenseKey: license.licenseKey });
       expect(answer).toMatchObject({ code: 'APP_MISMATCH' });
@@ -190,7 +190,7 @@ describe('validate sees at once', () => {
   });
 
   test.each(['application', 'account'])(
-    'the deletion of the %s that another one knew the keys of',
+    'the deletion of the %s whose keys another session has cached',
     async (what) => {
       const stranger = await createWorld(server);
       const other = await openSession(server, await stranger.createApplication());
@@ -206,10 +206,10 @@ describe('validate sees at once', () => {
   );
 });
 
-describe('validate sees at once, though the commit’s acknowledgement is lost,', () => {
+describe('validate applies at once, although the acknowledgement of the commit is lost,', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** From now on transactions commit, and then fail as if the connection had died before saying so. */
+  /** From now on, transactions commit and then fail as if the connection broke before the acknowledgement. */
   function loseAcknowledgements(): void {
     const { prisma } = server.deps.services.database;
     const original = prisma.$transaction;

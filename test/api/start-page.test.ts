@@ -10,7 +10,7 @@ afterAll(() => server.close());
 const open = (path: string, accept: string) => fetch(server.baseUrl + path, { headers: { accept } });
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-test('a browser at / finds a page whose every link leads to something', async () => {
+test('a browser at / gets a page without dead links', async () => {
   const answer = await open('/', browser);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -18,25 +18,25 @@ test('a browser at / finds a page whose every link leads to something', async ()
   const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
   expect(links).toEqual(expect.arrayContaining(['graphql', 'docs', 'health/ready']));
   for (const link of links) {
-    // Relative, so that the page works below any path of a reverse proxy.
+    // Relative, so that the page works under any path of a reverse proxy.
     expect(link).not.toMatch(/^(\/|https?:)/);
     expect((await open(`/${link}`, browser)).status, link).toBe(200);
   }
 });
 
-test('the page may load from this service alone, and has no script', async () => {
+test('the page loads only from this service and has no script', async () => {
   const answer = await open('/', browser);
   expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(await answer.text()).not.toContain('<script');
 });
 
-test('a program at / gets the same 404 as at any unknown address', async () => {
+test('a program at / gets the same 404 as at any unknown path', async () => {
   const answer = await open('/', 'application/json');
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ success: false, code: 'ROUTE_NOT_FOUND' });
 });
 
-test("the console's first query has no comment line that is cut off in a window of 1,200 pixels", async () => {
+test("the comments of the console's first query fit into a window of 1,200 pixels", async () => {
   const script = await (await open('/graphql/graphiql.js', '*/*')).text();
   const [, query = ''] = /"defaultQuery":("(?:[^"\\]|\\.)*")/.exec(script) ?? [];
   const comments = String(JSON.parse(query))

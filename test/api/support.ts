@@ -6,12 +6,12 @@ import { z } from 'zod';
 import { type ApiAnswer, failureBody } from '../setup/api-client.ts';
 import type { TestServer } from '../setup/server.ts';
 
-/** What the tests of the dashboard routes share: shapes of answers, and requests that fetch would not send. */
+/** Shared by tests of the dashboard routes: schemas of responses, and requests that fetch would not send. */
 
 const strictFailure = z.strictObject(failureBody.shape);
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Limits so high that a table of requests never meets them. */
+/** Limits that are too high to be reached by tests. */
 export const noLimits = {
   RATE_LIMITS: [
     'auth',
@@ -29,7 +29,7 @@ export const noLimits = {
   COUNT_LIMITS: 'applications=1000000,apiKeys=1000000',
 };
 
-/** Holds an answer to the documented failure shape, and to nothing beside it. */
+/** Checks that a response has exactly the documented failure shape. */
 export function expectFailure(
   answer: ApiAnswer,
   status: number,
@@ -47,7 +47,7 @@ export function expectFailure(
   return body;
 }
 
-/** VALIDATION_FAILED that names this field. */
+/** Checks for VALIDATION_FAILED about this field. */
 export function expectIssue(answer: ApiAnswer, field: string): void {
   const { issues = [] } = expectFailure(answer, 400, 'VALIDATION_FAILED');
   expect(
@@ -56,7 +56,7 @@ export function expectIssue(answer: ApiAnswer, field: string): void {
   ).toContain(field);
 }
 
-/** A success of this status, read by a schema. */
+/** Checks for a success with this status and parses it. */
 export function expectSuccess<Schema extends z.ZodType>(
   answer: ApiAnswer,
   status: number,
@@ -180,7 +180,7 @@ export const apiKeyAnswer = z.strictObject({
   warning: z.string().min(1),
 });
 
-/** A success that says nothing more. */
+/** A success without further members. */
 export const doneAnswer = z.strictObject({ success: z.literal(true) });
 
 export const endUser = z.strictObject({
@@ -318,10 +318,10 @@ export const accountExportAnswer = z.strictObject({
   }),
 });
 
-/** An id that names nothing. */
+/** The id of nothing. */
 export const missingId = '0198c3a0-0000-7000-8000-000000000000';
 
-/** JSON text of exactly `size` bytes: these members, behind white space. */
+/** JSON text of exactly `size` bytes: whitespace, then these members. */
 export function paddedTo(size: number, members: object): string {
   const text = JSON.stringify(members);
   return `{${' '.repeat(size - Buffer.byteLength(text))}${text.slice(1)}`;
@@ -332,11 +332,11 @@ export interface RawRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** Sends the body in chunks, without saying its length. */
+  /** Sends the body in chunks, without a declared length. */
   readonly chunked?: boolean;
 }
 
-/** A request with exactly these headers. An answer that comes before the body was read is an answer. */
+/** Sends a request with exactly these headers. A response before the end of the body is accepted. */
 export function sendRaw(server: TestServer, options: RawRequest): Promise<ApiAnswer> {
   const { method, path, headers = {}, body, chunked = false } = options;
   return new Promise((resolve, reject) => {
@@ -396,10 +396,10 @@ export async function forEachOf<Item>(
 
 const naughtyFile = fileURLToPath(new URL('../../../shared/vectors/naughty-strings.json', import.meta.url));
 
-/** The big list of naughty strings; null where the folder of public vectors is absent. */
+/** The big list of naughty strings; null if the folder of public vectors is missing. */
 export function naughtyStrings(): readonly string[] | null {
   if (!existsSync(naughtyFile)) {
-    process.stderr.write(`Left out: the naughty strings, for want of ${naughtyFile}.\n`);
+    process.stderr.write(`Skipped: the naughty strings, for want of ${naughtyFile}.\n`);
     return null;
   }
   return z.array(z.string()).parse(JSON.parse(readFileSync(naughtyFile, 'utf8')));

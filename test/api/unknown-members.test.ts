@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { expectFailure, missingId, noLimits } from './support.ts';
 
-/** What a route does not know is refused by name: a filter or a duration that is passed over misleads its sender. */
+/** Unknown members are refused by name: an ignored filter or duration would mislead the caller. */
 
 let server: TestServer;
 let world: World;
@@ -29,13 +29,13 @@ const issuesOf = (answer: Awaited<ReturnType<ApiClient['send']>>) =>
   expectFailure(answer, 400, 'VALIDATION_FAILED').issues ?? [];
 const pathsOf = (answer: Awaited<ReturnType<ApiClient['send']>>) => issuesOf(answer).map(({ path }) => path);
 
-test.each(dashboard)('$name refuses a query parameter that it does not know', async ({ method, path }) => {
+test.each(dashboard)('$name refuses an unknown query parameter', async ({ method, path }) => {
   const answer = await world.client.send(method, `${path}?unheardOf=1`);
   expect(pathsOf(answer)).toEqual([['unheardOf']]);
 });
 
 test.each(dashboard.filter(({ method }) => method !== 'GET'))(
-  '$name refuses a member of its body that it does not know',
+  '$name refuses an unknown member of its body',
   async ({ method, path }) => {
     const answer = await world.client.send(method, path, { unheardOf: 1 });
     expect(pathsOf(answer)).toContainEqual(['unheardOf']);
@@ -48,7 +48,7 @@ describe('a request that has no documented body', () => {
       method !== 'GET' && requestBody === undefined && name !== 'POST /auth/logout',
   );
 
-  test.each(bodiless)('$name is answered alike without one, and with an empty object', async (route) => {
+  test.each(bodiless)('$name gives the same response without one and with an empty object', async (route) => {
     const send = (body?: unknown) => world.client.send(route.method, route.path, body);
     const answers = [await send(), await send({}), await send('')];
     for (const { status, body } of answers) {
@@ -57,7 +57,7 @@ describe('a request that has no documented body', () => {
     for (const body of [[], 'null', '1', '{']) expectFailure(await send(body), 400, 'VALIDATION_FAILED');
   });
 
-  test('logs out, without one or with an empty object', async () => {
+  test('logs out without one or with an empty object', async () => {
     for (const body of [undefined, {}, '']) {
       expect((await world.client.post('/api/v1/auth/logout', body)).status).toBe(200);
     }
@@ -80,7 +80,7 @@ describe('of an application', () => {
     expect(await licenses()).toBe(0);
   });
 
-  test('a key of a blind mint is held to its members as well', async () => {
+  test('a key of a blind mint must not have unknown members either', async () => {
     const key = { licenseKeyHash: 'a'.repeat(64), licenseKeyPrefix: 'AB', durationSeconds: 0 };
     const body = { applicationId, keys: [key, { ...key, licenseKeyHash: 'b'.repeat(64), tier: 9 }] };
     const answer = await world.client.post('/api/v1/licenses/create-blind', body);
@@ -88,7 +88,7 @@ describe('of an application', () => {
     expect(await licenses()).toBe(0);
   });
 
-  test('a list with a filter that REST does not have is no list', async () => {
+  test('a list with an unknown filter is refused', async () => {
     const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?status=banned&tier=9`);
     expect(issuesOf(answer)).toEqual(
       ['status', 'tier'].map((name) => ({
@@ -98,14 +98,14 @@ describe('of an application', () => {
     );
   });
 
-  test('a parameter that is given twice is refused, as one of the two would be passed over', async () => {
+  test('a repeated parameter is refused, because one of them would be ignored', async () => {
     for (const name of ['limit', 'cursor', 'q']) {
       const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?${name}=1&${name}=2`);
       expect(pathsOf(answer), name).toContainEqual([name]);
     }
   });
 
-  test('message texts are held to the editable keys', async () => {
+  test('messages must have editable keys', async () => {
     const path = `/api/v1/apps/${applicationId}/settings`;
     const answer = await world.client.patch(path, { responseMessages: { OK: 'Fine', KO: 'Not fine' } });
     expect(issuesOf(answer)).toEqual([
@@ -116,14 +116,14 @@ describe('of an application', () => {
   });
 });
 
-test('members with names of JavaScript are members like any other', async () => {
+test('members named like JavaScript properties are members like any other', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const answer = await world.client.post('/api/v1/apps/create', `{"name":"A","${name}":{}}`);
     expect(pathsOf(answer), name).toEqual([[name]]);
   }
 });
 
-test('an answer names twenty of many, each in short, and still refuses', async () => {
+test('a refusal names up to twenty members, each shortened', async () => {
   const email = 'flood@example.com';
   const members = Array.from({ length: 1_000 }, (_, index) => [`${index}${'x'.repeat(60)}`, 1]);
   const long = { ['y'.repeat(20_000)]: 1 };
@@ -135,14 +135,14 @@ test('an answer names twenty of many, each in short, and still refuses', async (
   expect(pathsOf(one)).toEqual([['y'.repeat(100)]]);
 });
 
-test('a caller without a credential does not learn what would be known', async () => {
+test('an unauthenticated caller does not learn which members are known', async () => {
   for (const { method, path, security } of dashboard.filter(({ security }) => security?.length !== 0)) {
     const answer = await new ApiClient(server.baseUrl).send(method, `${path}?unheardOf=1`);
     expect(answer.status, `${method} ${path} ${JSON.stringify(security)}`).toBe(401);
   }
 });
 
-test('the client protocol goes on ignoring members that it does not know', async () => {
+test('the client protocol ignores unknown members', async () => {
   const application = await world.createApplication();
   const body = {
     appId: application.id,
@@ -159,7 +159,7 @@ describe('the document', () => {
     content: z.object({ 'application/json': z.object({ schema: z.looseObject({}) }) }),
   });
 
-  /** Every schema of objects with members within a schema. */
+  /** All object schemas with members within a schema. */
   function objectsIn(schema: unknown): readonly object[] {
     if (typeof schema !== 'object' || schema === null) return [];
     const inner = Object.values(schema).flatMap(objectsIn);
@@ -167,7 +167,7 @@ describe('the document', () => {
   }
 
   test.each(dashboard.filter((route) => route.requestBody !== undefined))(
-    'says of every object of the body of $name that it has no other members',
+    'allows no additional members in objects of the body of $name',
     (route) => {
       const { schema } = requestBody.parse(route.requestBody).content['application/json'];
       const found = objectsIn(schema);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Gives a developer a list of applications whose answer has 4 MB. */
+/** Gives a developer a list of applications with a response of 4 MB. */
 const addLongList = (developerId: string) =>
   sql(
     server,
@@ -27,7 +27,7 @@ const addLongList = (developerId: string) =>
 const patience = { timeout: 120_000 };
 
 test(
-  'an account that does not read its answers is refused further reads until it has read them',
+  'an account that does not read its responses is refused further reads until it has read them',
   patience,
   async () => {
     const careless = await createWorld(server);
@@ -35,7 +35,7 @@ test(
     await addLongList(careless.developer.id);
     const cookie = cookieOf(await careless.client.post('/api/v1/auth/login', careless.login));
     const list = request('GET /api/v1/apps/ HTTP/1.1', 'Host: a', `Cookie: service_session=${cookie}`);
-    // The kernel takes some megabytes of each connection's first answer.
+    // The kernel buffers some megabytes of each connection's first response.
     const sockets = Array.from({ length: 30 }, () => open(server.baseUrl).pause());
     for (const socket of sockets) socket.write(list.repeat(3));
 
@@ -57,7 +57,7 @@ test(
   },
 );
 
-test('answers that are queued behind an unread one end with their connection', patience, async () => {
+test('responses that are queued behind an unread one end with their connection', patience, async () => {
   const careless = await createWorld(server);
   await addLongList(careless.developer.id);
   const cookie = cookieOf(await careless.client.post('/api/v1/auth/login', careless.login));
@@ -65,7 +65,7 @@ test('answers that are queued behind an unread one end with their connection', p
     Number(/^latchkey_requests_in_flight (\d+)$/m.exec(await server.deps.telemetry.page())?.[1]);
   await vi.waitFor(async () => expect(await inFlight()).toBe(0));
 
-  // With pipelined requests, Node.js reports the end of the connection only to the first answer.
+  // With pipelined requests, Node.js reports the end of the connection only to the first response.
   const socket = open(server.baseUrl).pause();
   const list = request('GET /api/v1/apps/ HTTP/1.1', 'Host: a', `Cookie: service_session=${cookie}`);
   socket.write(list.repeat(8));

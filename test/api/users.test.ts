@@ -49,7 +49,7 @@ const exported = async () =>
 const countUsers = () => prisma().endUser.count({ where: { applicationId: application.id } });
 const open = () => application.settings({ requireLicenseToRegister: false });
 
-/** A user who registered from a device by client software. */
+/** A user who registered from a device through client software. */
 async function registered(fields: { username?: string; hwid?: string; email?: string } = {}) {
   const license = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 2 });
   const session = await openSession(server, application);
@@ -92,7 +92,7 @@ describe('creating a user', () => {
     });
   });
 
-  test('with a key in use leaves its term and device alone', async () => {
+  test('with a used key does not change its term and device', async () => {
     const key = await application.mintOne({ durationSeconds: 3600 });
     const session = await openSession(server, application);
     await session.ask(validatePath, { licenseKey: key.licenseKey, hwid: 'device' });
@@ -107,7 +107,7 @@ describe('creating a user', () => {
     });
   });
 
-  test('without a key is refused while one is required, and the owner has no way around it', async () => {
+  test('without a key is refused while one is required, even for the owner', async () => {
     await application.settings({ responseMessages: { LICENSE_REQUIRED: 'Buy one first.' } });
     const { error } = expectFailure(await create({}), 400, 'LICENSE_REQUIRED');
     expect(error).toBe('Buy one first.');
@@ -117,7 +117,7 @@ describe('creating a user', () => {
     expect(await countUsers()).toBe(0);
   });
 
-  test('without a key makes a user without a license where none is required', async () => {
+  test('without a key creates a user without a license if none is required', async () => {
     await open();
     expect(await created({})).toMatchObject({ licenseId: null, subscriptionTier: null, email: null });
   });
@@ -131,7 +131,7 @@ describe('creating a user', () => {
     expect(login).toMatchObject({ code: 'OK', user: { id: user.id } });
   });
 
-  test('stores the password as Argon2id alone', async () => {
+  test('stores the password only as Argon2id', async () => {
     await open();
     const user = await created({});
     const row = await prisma().endUser.findUniqueOrThrow({ where: { id: user.id } });
@@ -141,7 +141,7 @@ describe('creating a user', () => {
     );
   });
 
-  test('is recorded as user_created', async () => {
+  test('is logged as user_created', async () => {
     const key = await application.mintOne();
     const user = await created({ licenseKey: key.licenseKey });
     const entries = await prisma().securityLogEntry.findMany({
@@ -152,7 +152,7 @@ describe('creating a user', () => {
     ]);
   });
 
-  test('with a name that is taken is refused and leaves the key unused', async () => {
+  test('with a taken name is refused and leaves the key unused', async () => {
     await open();
     await created({});
     const key = await application.mintOne({ durationSeconds: 60 });
@@ -167,7 +167,7 @@ describe('creating a user', () => {
     ).toBe(201);
   });
 
-  test('says what is wrong with the key, in the words of the application', async () => {
+  test("reports a problem of the key with the application's message", async () => {
     await application.settings({ responseMessages: { BANNED: 'Out!', LICENSE_NOT_FOUND: 'Which key?' } });
     const missing = expectFailure(await create({ licenseKey: 'AAAAA' }), 404, 'LICENSE_NOT_FOUND');
     expect(missing.error).toBe('Which key?');
@@ -187,7 +187,7 @@ describe('creating a user', () => {
     expect(await countUsers()).toBe(1);
   });
 
-  test('works in an application that is disabled, as its developer may prepare it', async () => {
+  test('works in a disabled application, so that its developer can prepare it', async () => {
     await application.settings({ status: 'disabled', requireLicenseToRegister: false });
     await created({});
   });
@@ -219,7 +219,7 @@ describe('creating a user', () => {
     ['username', 'A.b_c-9'.padEnd(64, 'x')],
     ['password', 'eight888'],
     ['password', '🗝️🗝️🗝️🗝️'],
-  ])('takes the %s %j', async (field, value) => {
+  ])('accepts the %s %j', async (field, value) => {
     await open();
     await created({ [field]: value });
   });
@@ -298,7 +298,7 @@ describe('the list of users', () => {
     expectIssue(await world.client.get(`${usersPath()}?${query}`), name);
   });
 
-  test('shows where and on what a user was last seen, and the tier of the license', async () => {
+  test("shows a user's last address and device, and the tier of the license", async () => {
     const { user, session, license } = await registered({ hwid: 'device', email: 'grace@example.com' });
     expect(user).toMatchObject({
       username: 'grace',
@@ -312,7 +312,7 @@ describe('the list of users', () => {
 });
 
 describe('deleting a user', () => {
-  test('erases the row and the sessions; license and log stay', async () => {
+  test('erases the row and the sessions, and keeps license and log', async () => {
     const { user, license } = await registered({ hwid: 'device' });
     await storedLog(server, application.id, 'user_registered');
     const before = await storedLicense(server, license.id);
@@ -338,7 +338,7 @@ describe('deleting a user', () => {
     expectFailure(await world.client.delete(`${usersPath()}/${user.id}`), 404, 'USER_NOT_FOUND');
   });
 
-  test('after an export of them: the tables name the person no more, save for the log', async () => {
+  test('after an export leaves no trace of the person in any table except the log', async () => {
     const { user } = await registered({
       username: 'erase.me',
       email: 'erase@example.com',
@@ -376,7 +376,7 @@ describe('deleting a user', () => {
 });
 
 describe("resetting a user's device", () => {
-  test('forgets it, frees the license, keeps status and term, and is logged with what it was', async () => {
+  test('clears it, unbinds the license, keeps status and term, and logs the previous device', async () => {
     const { user, license, session } = await registered({ hwid: 'old' });
     await server.deps.services.securityLog.flush();
     const before = await storedLicense(server, license.id);
@@ -406,7 +406,7 @@ describe("resetting a user's device", () => {
     expect(await storedLog(server, application.id, 'hwid_reset')).toHaveLength(1);
   });
 
-  test('works when the license alone is bound', async () => {
+  test('works if only the license is bound', async () => {
     const key = await application.mintOne();
     const user = await created({ licenseKey: key.licenseKey });
     const session = await openSession(server, application);
@@ -415,13 +415,13 @@ describe("resetting a user's device", () => {
     expect(await storedLicense(server, key.id)).toMatchObject({ hwid: null });
   });
 
-  test('works when the user alone has a device, though the license is bound to none', async () => {
+  test('works if only the user has a device and the license is unbound', async () => {
     const { user, license } = await registered({ hwid: 'device' });
     expect((await world.client.post(`/api/v1/licenses/${license.id}/reset-hwid`)).status).toBe(200);
     expectSuccess(await reset(user.id), 200, doneAnswer);
   });
 
-  test('is refused when the license is banned, and changes nothing', async () => {
+  test('is refused if the license is banned, and changes nothing', async () => {
     const { user, license } = await registered({ hwid: 'device' });
     await world.client.post(`/api/v1/licenses/${license.id}/ban`);
     expectFailure(await reset(user.id), 400, 'LICENSE_BANNED');
@@ -429,7 +429,7 @@ describe("resetting a user's device", () => {
     expect((await list()).users[0]).toMatchObject({ lastHwid: 'device' });
   });
 
-  test('leaves ban rows of the device', async () => {
+  test('keeps bans of the device', async () => {
     const { user, session, license } = await registered({ hwid: 'device' });
     await session.ask(validatePath, { licenseKey: license.licenseKey });
     await insertBan(server, application.id, 'hwid', 'device');
@@ -447,7 +447,7 @@ describe('the export of users', () => {
       [application.id, count],
     );
 
-  test('holds as many as there are, each once, newest first', async () => {
+  test('contains all users, each once, newest first', async () => {
     await makeMany(2_345);
     const { users } = await exported();
     const ids = users.map(({ id }) => id);
@@ -455,7 +455,7 @@ describe('the export of users', () => {
     expect(ids).toEqual(ids.toSorted().toReversed());
   });
 
-  test('is broken off, and never looks whole, when the database fails on the way', async () => {
+  test('is aborted and recognizably incomplete if the database fails during it', async () => {
     await makeMany(2_345);
     await sql(server, 'ALTER TABLE bans RENAME TO elsewhere');
     onTestFinished(async () => void (await sql(server, 'ALTER TABLE elsewhere RENAME TO bans')));
@@ -465,7 +465,7 @@ describe('the export of users', () => {
     expect(server.logLines.some((line) => line.includes('An export was aborted'))).toBe(true);
   });
 
-  test('holds what is stored of them, and no secret', async () => {
+  test('contains the stored data, and no secret', async () => {
     const { user, license, session, sessionToken } = await registered({
       hwid: 'device',
       email: 'grace@example.com',
@@ -506,7 +506,7 @@ describe('the export of users', () => {
     }
   });
 
-  test('has the users of this application alone', async () => {
+  test('has only users of this application', async () => {
     await registered();
     const other = await world.createApplication();
     const answer = await world.client.get(`/api/v1/apps/${other.id}/users/export`);
@@ -521,7 +521,7 @@ describe('the export of users', () => {
   });
 });
 
-test('a user in another developer’s application is answered exactly as one that does not exist', async () => {
+test('a user in another developer’s application gets the same response as a missing one', async () => {
   await open();
   const user = await created({});
   const stranger = await createWorld(server);
@@ -542,13 +542,13 @@ test('a user in another developer’s application is answered exactly as one tha
     missing.map(({ status, body }) => ({ status, body })),
   );
   for (const answer of foreign) expectFailure(answer, 404, 'APP_NOT_FOUND');
-  // Through the stranger's own application, too.
+  // Also through the other developer's own application.
   const throughOwn = await stranger.client.delete(`/api/v1/apps/${own.id}/users/${user.id}`);
   expectFailure(throughOwn, 404, 'USER_NOT_FOUND');
   expect(await countUsers()).toBe(1);
 });
 
-test('malformed ids name nothing', async () => {
+test('malformed ids are not found', async () => {
   for (const userId of ['1', 'nobody', `${missingId}x`, "'--"]) {
     const path = `${usersPath()}/${encodeURIComponent(userId)}`;
     expectFailure(await world.client.delete(path), 404, 'USER_NOT_FOUND');

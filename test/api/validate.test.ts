@@ -19,7 +19,7 @@ afterAll(() => server.close());
 
 type Verdict = Record<string, unknown>;
 
-/** Asks in a session of its own, from an address of its own. */
+/** Validates in a new session from a separate address. */
 async function validate(application: SeededApplication, members: Record<string, unknown>): Promise<Verdict> {
   return (await openSession(server, application)).ask(validatePath, members);
 }
@@ -29,7 +29,7 @@ async function ban(licenseId: string, body?: Record<string, unknown>): Promise<v
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
 }
 
-/** Holds the clock still, and puts it back after. */
+/** Stops the clock, and restores it afterwards. */
 async function withHeldClock(work: () => Promise<void>): Promise<void> {
   const before = server.clock.now();
   server.clock.hold();
@@ -48,7 +48,7 @@ const expectFailure = (verdict: Verdict, code: string) =>
 const expectOk = (verdict: Verdict) => expect(verdict).toMatchObject({ success: true, code: 'OK' });
 
 describe('the answer', () => {
-  test('to a good license has exactly the documented fields', () =>
+  test('to a valid license has exactly the documented fields', () =>
     withHeldClock(async () => {
       const application = await world.createApplication();
       const { licenseKey } = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 7 });
@@ -66,7 +66,7 @@ describe('the answer', () => {
       });
     }));
 
-  test('to a license that is refused has exactly the documented fields', () =>
+  test('to a refused license has exactly the documented fields', () =>
     withHeldClock(async () => {
       const application = await world.createApplication();
       const session = await openSession(server, application);
@@ -82,7 +82,7 @@ describe('the answer', () => {
       });
     }));
 
-  test('is sealed under a fresh IV, and what is sealed is canonical JSON', async () => {
+  test('is sealed under a new IV, and its plaintext is canonical JSON', async () => {
     const application = await world.createApplication();
     await application.settings({ responseMessages: { OK: 'Größe \u2028 "läuft" \\ €\n' } });
     const { licenseKey } = await application.mintOne();
@@ -106,7 +106,7 @@ describe('the answer', () => {
     expect(ivs.size).toBe(5);
   });
 
-  test('is the same however often one session asks', async () => {
+  test('is the same for repeated requests of one session', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne({ durationSeconds: 60 });
     const session = await openSession(server, application);
@@ -116,7 +116,7 @@ describe('the answer', () => {
     }
   });
 
-  test('tells the tier, whatever it is', async () => {
+  test('has the tier, whatever it is', async () => {
     const application = await world.createApplication();
     for (const subscriptionTier of [0, 1, 2_147_483_647]) {
       const { licenseKey } = await application.mintOne({ subscriptionTier });
@@ -126,7 +126,7 @@ describe('the answer', () => {
 });
 
 describe('first use', () => {
-  test('starts the duration, once', () =>
+  test('starts the duration only once', () =>
     withHeldClock(async () => {
       const application = await world.createApplication();
       const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
@@ -152,7 +152,7 @@ describe('first use', () => {
       expect(await storedLicense(server, id)).toMatchObject({ activatedAt: new Date(started) });
     }));
 
-  test('starts the duration without a HWID too, and a device binds later without starting it again', () =>
+  test('starts the duration even without a HWID, and binding a device later does not restart it', () =>
     withHeldClock(async () => {
       const application = await world.createApplication();
       const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
@@ -173,7 +173,7 @@ describe('first use', () => {
       expect(await storedLicense(server, id)).toMatchObject({ status: 'active', expiresAt: null });
     }));
 
-  test('that is refused starts nothing', async () => {
+  test('that is refused does not start the duration', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
     const session = await openSession(server, application);
@@ -188,7 +188,7 @@ describe('first use', () => {
 });
 
 describe('expiry', () => {
-  test('comes with the very millisecond of expiresAt, and is not undone by asking', () =>
+  test('happens exactly at expiresAt, and validation does not undo it', () =>
     withHeldClock(async () => {
       const application = await world.createApplication();
       const { licenseKey } = await application.mintOne({ durationSeconds: 120 });
@@ -223,7 +223,7 @@ describe('a device', () => {
     expect(await storedLicense(server, id)).toMatchObject({ hwid: 'Device-1' });
   });
 
-  test('that is not named is not checked and not bound', async () => {
+  test('that is not named is neither checked nor bound', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne();
     expectOk(await validate(application, { licenseKey }));
@@ -252,7 +252,7 @@ describe('a device', () => {
 });
 
 describe('a ban', () => {
-  test('of a license holds in sessions that are open, and on any device', async () => {
+  test('of a license applies in open sessions and on any device', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -263,7 +263,7 @@ describe('a ban', () => {
     expectFailure(await validate(application, { licenseKey, hwid: 'other' }), 'BANNED');
   });
 
-  test('of a license that was never used leaves it unstarted', async () => {
+  test('of an unused license does not start it', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne({ durationSeconds: 60 });
     await ban(id);
@@ -276,7 +276,7 @@ describe('a ban', () => {
     });
   });
 
-  test('of a device holds for every license of the application, where the device is named', async () => {
+  test('of a device applies to every license of the application if the device is named', async () => {
     const application = await world.createApplication();
     const [first, second] = await application.mint({ amount: 2 });
     if (first === undefined || second === undefined) throw new Error('two licenses were asked for');
@@ -301,7 +301,7 @@ describe('a ban', () => {
     expectOk(await session.ask(validatePath, { licenseKey: second.licenseKey, hwid: 'Stolen' }));
   });
 
-  test('of a device holds with the lock off too', async () => {
+  test('of a device applies even with the lock off', async () => {
     const application = await world.createApplication();
     await application.settings({ hwidLockEnabled: false });
     await insertBan(server, application.id, 'hwid', 'stolen');
@@ -309,7 +309,7 @@ describe('a ban', () => {
     expectFailure(await validate(application, { licenseKey, hwid: 'stolen' }), 'HWID_BANNED');
   });
 
-  test('of device and address takes the address that the license was last used from', async () => {
+  test('of device and address uses the last address of the license', async () => {
     const application = await world.createApplication();
     const [first, second] = await application.mint({ amount: 2 });
     if (first === undefined || second === undefined) throw new Error('two licenses were asked for');
@@ -334,7 +334,7 @@ describe('a ban', () => {
     ]);
   });
 
-  test('of an address holds in a session that is open, and comes before that of a device', async () => {
+  test('of an address applies in an open session, and precedes that of a device', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -345,7 +345,7 @@ describe('a ban', () => {
     expectFailure(await other.ask(validatePath, { licenseKey, hwid: 'stolen' }), 'HWID_BANNED');
   });
 
-  test('that stands as a row holds, at its own application alone', async () => {
+  test('row applies only to its own application', async () => {
     const application = await world.createApplication();
     const other = await world.createApplication();
     const client = new ApiClient(server.baseUrl);
@@ -357,7 +357,7 @@ describe('a ban', () => {
       'HWID_BANNED',
     );
     expectOk(await validate(other, { licenseKey: theirs.licenseKey, hwid: 'stolen' }));
-    // The session is opened elsewhere, as the banned address could not.
+    // The session is opened from another address, because the banned one cannot open it.
     const session = await openSession(server, application);
     await insertBan(server, application.id, 'ip', client.ip);
     const answer = await client.post(
@@ -371,7 +371,7 @@ describe('a ban', () => {
 });
 
 describe('a key', () => {
-  test('of another application is APP_MISMATCH, whoever owns that, and is left as it was', async () => {
+  test('of another application is APP_MISMATCH, whoever owns it, and is not changed', async () => {
     const application = await world.createApplication();
     const stranger = await createWorld(server);
     for (const other of [await world.createApplication(), await stranger.createApplication()]) {
@@ -386,7 +386,7 @@ describe('a key', () => {
     }
   });
 
-  test('is LICENSE_NOT_FOUND where it differs in anything', async () => {
+  test('is LICENSE_NOT_FOUND if it differs in any way', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -421,7 +421,7 @@ describe('an open session', () => {
     return [application, session, licenseKey];
   };
 
-  test('is APP_OUTDATED from a change of version on, and good again when it is changed back', async () => {
+  test('is APP_OUTDATED after a change of version, and valid again after changing it back', async () => {
     const [application, session, licenseKey] = await seed();
     await application.settings({ version: '2.0.0' });
     expectFailure(await session.ask(validatePath, { licenseKey }), 'APP_OUTDATED');
@@ -429,7 +429,7 @@ describe('an open session', () => {
     expectOk(await session.ask(validatePath, { licenseKey }));
   });
 
-  test('is APP_DISABLED while the application is, before all else', async () => {
+  test('is APP_DISABLED while the application is disabled, before all other checks', async () => {
     const [application, session, licenseKey] = await seed();
     await application.settings({ status: 'disabled', version: '2.0.0' });
     expectFailure(await session.ask(validatePath, { licenseKey }), 'APP_DISABLED');
@@ -438,14 +438,14 @@ describe('an open session', () => {
     expectFailure(await session.ask(validatePath, { licenseKey: 'no such key' }), 'APP_OUTDATED');
   });
 
-  test('of an application that is deleted is SESSION_EXPIRED', async () => {
+  test('of a deleted application is SESSION_EXPIRED', async () => {
     const [application, session, licenseKey] = await seed();
     expect((await world.client.delete(`/api/v1/apps/${application.id}`)).status).toBe(200);
     const answer = await session.client.post(validatePath, session.seal(session.inner({ licenseKey })));
     expectRefusal(answer, 401, 'SESSION_EXPIRED');
   });
 
-  test('serves another address than the one it was opened from', async () => {
+  test('serves other addresses than the one that opened it', async () => {
     const [, session, licenseKey] = await seed();
     const answer = await new ApiClient(server.baseUrl).post(
       validatePath,
@@ -455,7 +455,7 @@ describe('an open session', () => {
   });
 });
 
-test('each verdict says the text that the developer wrote', async () => {
+test("each verdict has the developer's message", async () => {
   const application = await world.createApplication();
   const other = await world.createApplication();
   const [good, bound, banned, short] = await application.mint({ amount: 4, durationSeconds: 600 });
@@ -501,7 +501,7 @@ test('each verdict says the text that the developer wrote', async () => {
 });
 
 describe('the record', () => {
-  test('of an outcome is in the database without anyone asking for it', async () => {
+  test('of a result is stored in the database automatically', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -520,7 +520,7 @@ describe('the record', () => {
     );
   });
 
-  test('names verdict, license, device and address, and says which use was the first', async () => {
+  test('has the verdict, license, device and address, and marks the first use', async () => {
     const application = await world.createApplication();
     const { id, licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -552,7 +552,7 @@ describe('the record', () => {
     }
   });
 
-  test('holds no key, in the database or in what the process logs', async () => {
+  test('contains no key, in the database or in the process log', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -566,7 +566,7 @@ describe('the record', () => {
 });
 
 describe('the nonce', () => {
-  test('comes back inside the signed answer where it was asked for, whatever the verdict', async () => {
+  test('is in the signed response if it was requested, whatever the verdict', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -577,7 +577,7 @@ describe('the nonce', () => {
     }
   });
 
-  test('stays away where it was not asked for', async () => {
+  test('is absent if it was not requested', async () => {
     const application = await world.createApplication();
     const { licenseKey } = await application.mintOne();
     const session = await openSession(server, application);
@@ -586,7 +586,7 @@ describe('the nonce', () => {
   });
 });
 
-test('members of the request that nobody knows are ignored, inside and outside', async () => {
+test('unknown members of the request are ignored, in the inner and outer body', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   const session = await openSession(server, application);
@@ -615,7 +615,7 @@ test('members of the request that nobody knows are ignored, inside and outside',
   ]);
 });
 
-test('the limit is 120 a minute for an address, whatever was asked, and leaves other addresses alone', async () => {
+test('the limit is 120 a minute per address, whatever the request, and does not affect other addresses', async () => {
   const application = await world.createApplication();
   const { licenseKey } = await application.mintOne();
   const session = await openSession(server, application);

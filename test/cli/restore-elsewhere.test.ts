@@ -62,7 +62,7 @@ describe.skipIf(serverUrl === null)('a backup restored by an unprivileged role',
     async (name, order) => {
       const target = await ofOrdinaryRole(order);
       if (target === null) {
-        process.stderr.write(`Left out: a restore into an order by ${name}, which this server lacks.\n`);
+        process.stderr.write(`Skipped: a restore into an order by ${name}, which this server lacks.\n`);
         return;
       }
       const source = await freshServerDatabase();

@@ -156,7 +156,7 @@ describe('WORKERS', () => {
     [{ ...shared, DATABASE_URL: '' }, 'DATABASE_URL'],
   ])('above 1 with %j alone is refused for want of %s', (env, wanting) => {
     expect(problemsOf({ ...env, WORKERS: '2' })).toEqual([
-      `WORKERS above 1 needs ${wanting}: workers share a PostgreSQL server and a Redis, and nothing else`,
+      `WORKERS above 1 requires ${wanting}: workers share state only through a PostgreSQL server and Redis`,
     ]);
     expect(problemsOf({ ...env, WORKERS: '1' })).toEqual([]);
   });
@@ -219,9 +219,7 @@ test('every bad value is named at once, what one variable asks of another too', 
     'LOG_LEVEL',
     'SERVICE_SECRET',
   ]);
-  expect(() => loadConfig(bad)).toThrow(
-    /^The configuration is not usable:\n {2}- PORT must be a whole number/,
-  );
+  expect(() => loadConfig(bad)).toThrow(/^The configuration is invalid:\n {2}- PORT must be a whole number/);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { unknownVariables } from '../../src/unknown-variables.ts';
 
 const namesIn = (...names: string[]) =>
   unknownVariables(Object.fromEntries(names.map((name) => [name, 'x']))).map((said) =>
-    said.replace(/^(\S+) is not a variable of Latchkey: is (\S+) meant\?$/, '$1 -> $2'),
+    said.replace(/^(\S+) is not a Latchkey variable\. Did you mean (\S+)\?$/, '$1 -> $2'),
   );
 
 test.each([

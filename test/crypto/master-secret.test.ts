@@ -236,7 +236,7 @@ describe('the first start', () => {
 
 const isSuperuser = process.getuid?.() === 0;
 if (!isSuperuser)
-  process.stderr.write('Left out: a secret file of another user, which only root can create.\n');
+  process.stderr.write('Skipped: a secret file of another user, which only root can create.\n');
 
 test.skipIf(!isSuperuser)('the error for a secret file of another user names both users', async () => {
   const directory = await freshDirectory();

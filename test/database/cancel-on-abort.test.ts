@@ -9,7 +9,7 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
   return database;
 }
 
-/** Works by a statement until it is stopped, which is at once, and closes the connection. */
+/** Runs a statement that is cancelled at once, then closes the connection. */
 async function stopWithin({ pool }: Pick<Database, 'pool'>, sql: string): Promise<unknown> {
   const client = await pool.connect();
   const stop = new AbortController();
@@ -31,7 +31,7 @@ async function isRunning({ pool }: Database, text: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-test.each(databaseKinds)('what is done in time is done, on %s', async (kind) => {
+test.each(databaseKinds)('work that ends in time succeeds, on %s', async (kind) => {
   const { pool } = await freshDatabase(kind);
   const client = await pool.connect();
   const never = new AbortController().signal;
@@ -43,13 +43,13 @@ test.each(databaseKinds)('what is done in time is done, on %s', async (kind) => 
   }
 });
 
-test.skipIf(serverUrl === null)('a server breaks the statement off', async () => {
+test.skipIf(serverUrl === null)('a server cancels the statement', async () => {
   const database = await freshDatabase('server');
   await expect(stopWithin(database, 'SELECT pg_sleep(600)')).rejects.toThrow();
   await vi.waitFor(async () => expect(await isRunning(database, 'pg_sleep(600)')).toBe(false), 20_000);
 });
 
-test.skipIf(serverUrl === null)('a server that does not do so is not waited for', async () => {
+test.skipIf(serverUrl === null)('a server that does not cancel the statement is not waited for', async () => {
   const { pool } = await freshDatabase('server');
   const unanswered = { query: () => new Promise(() => undefined) };
   await expect(

@@ -9,7 +9,7 @@ describe.each(databaseKinds)('the database itself, on %s,', (kind) => {
   let database: Database;
   const [developer, application, user] = [randomUUID(), randomUUID(), randomUUID()];
 
-  /** A good row of each table; a test spoils one column of it. */
+  /** A valid row of each table. Each test changes one column to an invalid value. */
   const good: Record<string, () => Row> = {
     developers: () => ({
       email: 'A@b.c',
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('the database itself, on %s,', (kind) => {
   });
   afterAll(() => database.close());
 
-  it.each(Object.keys(good))('takes a good row of %s', (table) => insert(table, {}));
+  it.each(Object.keys(good))('accepts a valid row of %s', (table) => insert(table, {}));
 
   const now = new Date();
   it.each<[table: string, constraint: string, row: Row]>([
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('the database itself, on %s,', (kind) => {
     ['security_log', 'security_log_event_not_empty', { event: '' }],
     ['security_log', 'security_log_country_is_alpha2', { country: 'Germany' }],
     ['security_log', 'security_log_metadata_is_object', { metadata: '"text"' }],
-  ])('refuses a row of %s that breaks %s: %o', async (table, constraint, row) => {
+  ])('refuses a row of %s that violates %s: %o', async (table, constraint, row) => {
     await expect(insert(table, row)).rejects.toMatchObject({ code: '23514', constraint });
   });
 
@@ -92,5 +92,5 @@ describe.each(databaseKinds)('the database itself, on %s,', (kind) => {
     { status: 'active', activated_at: now, expires_at: now },
     { status: 'banned' },
     { status: 'banned', activated_at: now },
-  ])('takes a license that is %o', (row) => insert('licenses', row));
+  ])('accepts a license that is %o', (row) => insert('licenses', row));
 });

@@ -37,7 +37,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
       [applicationId, amount],
     );
 
-  /** What is counted, and what there is. */
+  /** The stored counts, and the counts of the rows themselves. */
   async function both(applicationId: string) {
     const counted = await query(
       `SELECT status::text, expiry_hour, sum(count)::int AS count FROM (
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
     return { counted, there };
   }
 
-  it('are those of the licenses, through minting, first uses, extensions, bans and deletions at once', async () => {
+  it('match the licenses during concurrent minting, first uses, extensions, bans and deletions', async () => {
     const { id } = await createApplication();
     await addLicenses(id, 200);
     const some = (amount: number) =>
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
     expect(after.counted).toEqual(before.there);
   });
 
-  it('are undone with the change that they count', async () => {
+  it('are rolled back with the change that they count', async () => {
     const { id } = await createApplication();
     await addLicenses(id, 3);
     const client = await database.pool.connect();
@@ -96,7 +96,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
     expect((await both(id)).counted).toMatchObject([{ status: 'unused', count: 3 }]);
   });
 
-  it('leave no row for what is no more', async () => {
+  it('have no rows with a count of zero', async () => {
     const { id } = await createApplication();
     await addLicenses(id, 3);
     await mergeLicenseCountDeltas(database.pool);
@@ -106,7 +106,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
     expect(await query('SELECT FROM license_counts WHERE application_id = $1', [id])).toEqual([]);
   });
 
-  it.each(['applications', 'developers'])('go with what is deleted from %s', async (table) => {
+  it.each(['applications', 'developers'])('are deleted with their owner in %s', async (table) => {
     const { developerId, id } = await createApplication();
     await addLicenses(id, 3);
     await mergeLicenseCountDeltas(database.pool);
@@ -121,7 +121,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
     }
   });
 
-  it('of validations are those of the log by the minute of its ids, from several writers at once', async () => {
+  it('of validations match the log by the minute of its ids, with several concurrent writers', async () => {
     const { developerId, id } = await createApplication();
     const now = Date.now();
     const ids = Array.from({ length: 300 }, () =>

@@ -58,7 +58,7 @@ async function ids(database: Pick<Database, 'pool'>): Promise<string[]> {
   return (await database.pool.query<{ id: string }>('SELECT id FROM developers')).rows.map((row) => row.id);
 }
 
-/** The file operations that the engine would call, on tables that only note what is done. */
+/** The file operations that the engine would call, on tables that only record the calls. */
 async function operationsOf(files: DurableFiles) {
   type Table = Record<string, (stream: { nfd: number }) => void>;
   const done: string[] = [];
@@ -76,7 +76,7 @@ async function operationsOf(files: DurableFiles) {
 }
 
 describe('an embedded database', () => {
-  it('keeps what it was given from one start to the next', async () => {
+  it('keeps its data across restarts', async () => {
     const directory = await newDirectory();
     const one = await open(directory);
     const id = await insertDeveloper(one);
@@ -84,7 +84,7 @@ describe('an embedded database', () => {
     expect(await ids(await open(directory))).toEqual([id]);
   });
 
-  it('is made without a template too, by initdb', async () => {
+  it('is created by initdb if there is no template', async () => {
     const directory = await newDirectory();
     const onFatal = () => {};
     const embedded = await openEmbedded(directory, { log: silent, migrations: [], onFatal });
@@ -93,13 +93,13 @@ describe('an embedded database', () => {
     expect(found.rows).toEqual([{ datname: 'postgres' }]);
   });
 
-  it('is the major version that its directory check expects', async () => {
+  it('has the major version that the directory check expects', async () => {
     const { pool } = await openWithThread(null);
     const found = await pool.query('SHOW server_version_num');
     expect(Math.floor(Number(found.rows[0].server_version_num) / 10_000)).toBe(engineMajorVersion);
   });
 
-  it('lets only its owner reach its files and its socket', async () => {
+  it('gives only its owner access to its files and its socket', async () => {
     const directory = join(await newDirectory(), 'data');
     const database = await open(directory);
     const socketDirectory = String(database.pool.options.host);
@@ -117,7 +117,7 @@ describe('an embedded database', () => {
     expect(existsSync(socketDirectory)).toBe(false);
   });
 
-  it('removes the half-made copy that an interrupted first start left', async () => {
+  it('removes the incomplete copy of an interrupted first start', async () => {
     const directory = await newDirectory();
     await mkdir(join(directory, 'postgres.new-interrupted/base'), { recursive: true });
     const database = await open(directory);
@@ -125,7 +125,7 @@ describe('an embedded database', () => {
     expect(await readdir(directory)).toEqual(['postgres']);
   });
 
-  it('keeps nothing in memory: two databases in memory are two', async () => {
+  it('in memory is separate from other databases in memory', async () => {
     const one = await createTestDatabase('memory');
     undo.push(one.close);
     await insertDeveloper(one);
@@ -136,7 +136,7 @@ describe('an embedded database', () => {
 });
 
 describe('durability', () => {
-  it('syncs to the disk once a commit', async () => {
+  it('syncs to the disk once per commit', async () => {
     const { pool, thread } = await openWithThread(await newDirectory());
     await pool.query('CREATE TABLE numbers (n INT)');
     const before = await thread.countSyncs();
@@ -165,7 +165,7 @@ describe('durability', () => {
     }
   });
 
-  it('ends when the engine finds a file that it has just not found', async () => {
+  it('ends when the engine finds a file that it did not find before', async () => {
     const failures: Error[] = [];
     const { pool } = await openWithThread(await newDirectory(), (error) => failures.push(error));
     const raise = (code: string) =>
@@ -176,7 +176,7 @@ describe('durability', () => {
     expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('made by a test')]);
   });
 
-  it('reports that it is read-only from a rejected write of its disk until a test write succeeds', async () => {
+  it('reports that it is read-only from a write that the disk rejects until a test write succeeds', async () => {
     const { pool, isReadOnly } = await openWithThread(await newDirectory());
     expect(isReadOnly()).toBe(false);
     const raise = `DO $$ BEGIN RAISE EXCEPTION 'made by a test' USING ERRCODE = '53100'; END $$`;
@@ -211,7 +211,7 @@ describe('durability', () => {
     ['stream_ops', 'write'],
     ['stream_ops', 'fsync'],
   ] as const)(
-    'changes nothing in files that are another process’s by now, and stops: %s.%s',
+    'stops without changing files that another process has taken over: %s.%s',
     async (table, name) => {
       const failures: unknown[] = [];
       const lost = () => {
@@ -227,7 +227,7 @@ describe('durability', () => {
     },
   );
 
-  // More with TEST_KILLS=100: each takes a second or two.
+  // Run more kills with TEST_KILLS=100. Each takes a second or two.
   const kills = Number(process.env.TEST_KILLS ?? 15);
   it(`loses no acknowledged write when it is killed, ${kills} times`, {
     timeout: kills * 20_000,
@@ -238,7 +238,7 @@ describe('durability', () => {
       const holder = openInProcess(directory, 'write');
       const opened = await holder.line();
       if (opened === undefined) throw new Error((await holder.ended).stderr);
-      // One write may have been committed and killed before its acknowledgement, in each earlier round.
+      // In each earlier round, one write may have been committed without an acknowledgement.
       expect(Number(opened.split(' ')[1])).toBeGreaterThanOrEqual(acknowledged.length);
       const writes = 1 + (kill % 7) * 5;
       for (let line = await holder.line(); line !== undefined; line = await holder.line()) {
@@ -252,9 +252,9 @@ describe('durability', () => {
   });
 });
 
-// Each of these processes loads the service from source: on a busy machine that takes its time.
+// Each of these processes loads the service from source, which is slow on a busy machine.
 describe('one process at a time', { timeout: 120_000 }, () => {
-  it('is refused a directory that another process has open, by its pid', async () => {
+  it('is refused a directory that another process uses, with its pid', async () => {
     const directory = await newDirectory();
     const holder = openInProcess(directory, 'hold');
     expect(await holder.line()).toBe('open 0');
@@ -268,13 +268,13 @@ describe('one process at a time', { timeout: 120_000 }, () => {
     await open(directory);
   });
 
-  it('is refused a directory that this very process has open', async () => {
+  it('is refused a directory that it already uses itself', async () => {
     const directory = await newDirectory();
     await open(directory);
     await expect(open(directory)).rejects.toMatchObject({ problem: 'locked' });
   });
 
-  it('takes over from a killed process, and clears its socket away', async () => {
+  it('takes over from a killed process and removes its socket', async () => {
     const directory = await newDirectory();
     const holder = openInProcess(directory, 'hold');
     expect(await holder.line()).toBe('open 0');
@@ -289,7 +289,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
   });
 
   it.skipIf(!hasElsewhere)(
-    'keeps its directory from another container while its event loop stands still',
+    'keeps its lock against another container while its event loop is blocked',
     async () => {
       const directory = await newDirectory();
       const holder = openInProcess(directory, 'stall', { isElsewhere: true });
@@ -304,7 +304,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
     },
   );
 
-  it('lets exactly one of several starters in, on a stale lock as on none', async () => {
+  it('is the only one of several concurrent starts, with or without a stale lock', async () => {
     const directory = await newDirectory();
     for (const _ of ['none', 'stale']) {
       const starters = Array.from({ length: 3 }, () => openInProcess(directory, 'hold'));
@@ -317,7 +317,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
 });
 
 describe('a directory that cannot be opened', () => {
-  it('says which PostgreSQL wrote it when that was another major version', async () => {
+  it('reports the PostgreSQL version that wrote it, if that is another major version', async () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
     await writeFile(join(directory, 'postgres/PG_VERSION'), '17\n');
@@ -330,7 +330,7 @@ describe('a directory that cannot be opened', () => {
     expect(await readdir(directory)).toEqual(['postgres']);
   });
 
-  it('says that the path is not a directory', async () => {
+  it('reports that the path is not a directory', async () => {
     const path = join(await newDirectory(), 'file');
     await writeFile(path, '');
     await expect(open(path)).rejects.toMatchObject({
@@ -339,7 +339,7 @@ describe('a directory that cannot be opened', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that the directory cannot be written', async () => {
+  it.skipIf(process.getuid?.() === 0)('reports that the directory is not writable', async () => {
     const directory = await newDirectory();
     await chmod(directory, 0o500);
     await expect(open(directory)).rejects.toMatchObject({ problem: 'not-writable' });
@@ -348,29 +348,32 @@ describe('a directory that cannot be opened', () => {
   it.each([
     ['an empty control file', (files: string) => truncate(join(files, 'global/pg_control'), 0)],
     [
-      'a ruined control file',
+      'a damaged control file',
       (files: string) => writeFile(join(files, 'global/pg_control'), Buffer.alloc(8192, 7)),
     ],
     ['no write-ahead log', (files: string) => rm(join(files, 'pg_wal'), { recursive: true })],
     ['no version file', (files: string) => rm(join(files, 'PG_VERSION'))],
     ['no base directory', (files: string) => rm(join(files, 'base'), { recursive: true })],
-  ])('says that a database with %s is damaged, and does not make another in its place', async (_, damage) => {
-    const directory = await newDirectory();
-    await (await open(directory)).close();
-    await damage(join(directory, 'postgres'));
-    await expect(open(directory)).rejects.toMatchObject({
-      problem: 'damaged',
-      message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
-    });
-    expect(await readdir(directory)).toEqual(['postgres']);
-  });
+  ])(
+    'reports that a database with %s is damaged, and does not create another one in its place',
+    async (_, damage) => {
+      const directory = await newDirectory();
+      await (await open(directory)).close();
+      await damage(join(directory, 'postgres'));
+      await expect(open(directory)).rejects.toMatchObject({
+        problem: 'damaged',
+        message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
+      });
+      expect(await readdir(directory)).toEqual(['postgres']);
+    },
+  );
 });
 
 describe('the directory for temporary files', () => {
   const socketDirectories = async (directory: string) =>
     (await readdir(directory)).filter((name) => name.startsWith('latchkey-'));
 
-  it('is not used where a socket in it would have too long a path, which would be cut', async () => {
+  it('is not used if the path of a socket in it would be too long', async () => {
     const directory = await newDirectory();
     const parent = await newDirectory();
     const long = join(parent, 'x'.repeat(105 - Buffer.byteLength(parent)));
@@ -388,14 +391,14 @@ describe('the directory for temporary files', () => {
     expect(await holder.ended).toMatchObject({ code: 0 });
   });
 
-  it('is named where it is not there', async () => {
+  it('is named in the error if it does not exist', async () => {
     const holder = openInProcess(await newDirectory(), 'hold', { temporary: '/none/such' });
     expect((await holder.ended).stderr).toMatch(
       /directory for temporary files, \/none\/such, cannot be used: ENOENT.*set TMPDIR.*'not-writable'/s,
     );
   });
 
-  it('is no damage to the database where a socket cannot be made in it', async () => {
+  it('without permission for a socket is not reported as damage to the database', async () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
     const own = await newDirectory();
@@ -410,7 +413,7 @@ describe('the directory for temporary files', () => {
 });
 
 describe('the thread', () => {
-  it('runs a slow query while the event loop goes on', async () => {
+  it('runs a slow query without blocking the event loop', async () => {
     const { pool } = await openWithThread(null);
     let answered = false;
     const query = pool.query('SELECT pg_sleep(0.5)').then(() => {
@@ -425,12 +428,12 @@ describe('the thread', () => {
     expect(turns).toBeGreaterThan(100);
   });
 
-  it('reports its death, fails what waits on it, and still closes', async () => {
+  it('reports its death, fails waiting queries, and can still be closed', async () => {
     const directory = await newDirectory();
     const died = deferred<Error>();
     const { pool, close } = await openWithThread(directory, died.resolve);
     await pool.query('CREATE TABLE numbers (n INT)');
-    // Without its log, PostgreSQL panics at the next segment.
+    // Without its WAL directory, PostgreSQL panics at the next segment.
     await rm(join(directory, 'postgres/pg_wal'), { recursive: true });
     await pool.query('SELECT pg_switch_wal()');
     const writes = Array.from({ length: 3 }, () => pool.query('INSERT INTO numbers VALUES (1)'));

@@ -12,7 +12,7 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
 
   const raise = (code: string, message = 'made by a test') =>
     `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`;
-  /** Fails with this code in the COMMIT of a transaction, which Prisma sends by itself. */
+  /** Fails with this code in the COMMIT of a transaction, which Prisma sends. */
   const failCommit = (code: string) =>
     database.prisma.$transaction(async (transaction) => {
       for (const statement of [
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
   // 53100 is a full disk, 58030 a disk error, 58P02 a file that already exists, 25006 a read-only server, 57014 a
   // cancelled statement.
   test.each(['40P01', '40001', '57P01', '53000', '53100', '58030', '58P02', '25006', '57014'])(
-    '%s is a reason to try again later, also inside Prisma',
+    '%s means unavailable, also inside Prisma',
     async (code) => {
       expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(true);
       expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(true);
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
     ['could not create file "base/5/16384": Read-only file system', true],
     ['could not open file "base/5/16384": Permission denied', true],
     ['permission denied for table licenses', false],
-  ])('42501 is one if it concerns a file: %s', async (message, expected) => {
+  ])('42501 means unavailable only if it is about a file: %s', async (message, expected) => {
     const failures = [
       database.pool.query(raise('42501', message)),
       database.prisma.$executeRawUnsafe(raise('42501', message)),
@@ -59,12 +59,12 @@ describe.each(databaseKinds)('on the %s database', (kind) => {
     ['40001', true],
     ['57P01', false],
     ['23505', false],
-  ])('%s ends a transaction that can be tried again: %s', async (code, expected) => {
+  ])('%s ends a transaction that can be retried: %s', async (code, expected) => {
     expect(isTransactionVictim(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(expected);
     expect(isTransactionVictim(await errorOf(failCommit(code)))).toBe(expected);
   });
 
-  test.each(['22012', '42601', '23505'])('%s is a fault of ours', async (code) => {
+  test.each(['22012', '42601', '23505'])('%s is a bug', async (code) => {
     expect(isDatabaseUnavailable(await errorOf(database.pool.query(raise(code))))).toBe(false);
     expect(isDatabaseUnavailable(await errorOf(database.prisma.$executeRawUnsafe(raise(code))))).toBe(false);
     const ofCommit = await errorOf(failCommit(code));

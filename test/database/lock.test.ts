@@ -26,7 +26,7 @@ async function take(directory: string): Promise<void> {
 
 const me = thisProcess('');
 const elsewhere = { ...me, place: 'another-container boot pid:[1]' };
-/** Above every limit of Linux, so that no process has it. */
+/** Above the maximum pid of Linux, so that no process has it. */
 const noPid = 2 ** 30;
 
 describe('the owner of a lock', () => {
@@ -35,7 +35,7 @@ describe('the owner of a lock', () => {
     expect(lifeOf({ ...me, pid: process.ppid, startTime: null })).toBe('alive');
   });
 
-  it.skipIf(process.platform !== 'linux')('is known under any name of the host', () => {
+  it.skipIf(process.platform !== 'linux')('is recognized under any host name', () => {
     const renamed = { ...me, place: me.place.replace(/^\S+/, 'renamed') };
     expect(lifeOf(renamed)).toBe('alive');
     expect(lifeOf({ ...renamed, pid: noPid })).toBe('dead');
@@ -52,13 +52,13 @@ describe('the owner of a lock', () => {
     },
   );
 
-  it('cannot be known from another machine, boot or container', () => {
+  it('is unknown from another machine, boot or container', () => {
     expect(lifeOf({ ...elsewhere, pid: noPid })).toBe('unknown');
   });
 });
 
 describe('a lock', () => {
-  it('is refused while its owner lives, and left as it was', async () => {
+  it('is refused and not changed while its owner is alive', async () => {
     const directory = await directoryWith(me);
     await expect(take(directory)).rejects.toMatchObject({
       problem: 'locked',
@@ -73,7 +73,7 @@ describe('a lock', () => {
     expect(await readdir(directory)).toEqual(['postgres.lock.8']);
   });
 
-  it('goes to exactly one of many who find it stale at once', async () => {
+  it('goes to exactly one of many processes that find it stale at the same time', async () => {
     const directory = await directoryWith({ ...me, pid: noPid });
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => take(directory)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -95,13 +95,13 @@ describe('a lock', () => {
     expect(await readdir(directory)).toEqual(['postgres.lock.8']);
   });
 
-  it('that cannot be read is taken over only when nothing touches it', async () => {
+  it('that is unreadable is taken over only if nothing touches it', async () => {
     const directory = await directoryWith('');
     await take(directory);
     expect(await readdir(directory)).toEqual(['postgres.lock.8']);
   });
 
-  it('of another container is not used before the grace is over, also after a taker that was killed within it', async () => {
+  it('of another container is not used before the grace period ends, even if the first process that takes over is killed', async () => {
     const directory = await directoryWith(elsewhere);
     await writeFile(join(directory, 'postgres.lock-grace'), '');
     await rm(join(directory, 'postgres.lock.7'));
@@ -111,7 +111,7 @@ describe('a lock', () => {
     expect(await readdir(directory)).toEqual(['postgres.lock.1']);
   });
 
-  it('of another container is waited for, with a message for the activity check and one for the grace period', async () => {
+  it('of another container is waited for, with one message for the activity check and one for the grace period', async () => {
     const directory = await directoryWith({ ...elsewhere, pid: 4711 });
     const said: string[] = [];
     const onWait = (message: string) => said.push(message);
@@ -123,12 +123,12 @@ describe('a lock', () => {
     ]);
   });
 
-  it('that another takes over is told to its holder, who has it no more and leaves the other’s alone', async () => {
+  it('that another process takes over is reported to its holder, which does not remove the new one', async () => {
     const directory = await directoryWith();
     const told: Error[] = [];
     const lock = await takeLock(directory, '', { onLost: (error) => told.push(error) });
     lock.assertHeld();
-    // What a taker does; it may come by the same number.
+    // The steps of a takeover, which may use the same number.
     await rm(join(directory, 'postgres.lock.1'));
     expect(() => lock.assertHeld()).toThrow(/removed by hand/);
     await writeFile(join(directory, 'postgres.lock.1'), JSON.stringify(elsewhere));
@@ -140,7 +140,7 @@ describe('a lock', () => {
     expect(await readdir(directory)).toEqual(['postgres.lock.1', 'postgres.lock.2']);
   });
 
-  it('is looked at anew when either clock says that the latest beat is old', async () => {
+  it('is checked again when either clock shows that the last beat is too old', async () => {
     const directory = await directoryWith();
     const lock = await takeLock(directory, '');
     undo.push(lock.release);
@@ -159,7 +159,7 @@ describe('a lock', () => {
     }
   });
 
-  it('can be taken again once it is released', async () => {
+  it('can be taken again after its release', async () => {
     const directory = await directoryWith();
     const first = await takeLock(directory, '');
     await expect(take(directory)).rejects.toMatchObject({ problem: 'locked' });

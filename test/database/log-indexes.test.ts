@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** A database as a migration leaves it that came to partitions which were there before it. */
+/** A database after a migration that added an index while there were partitions. */
 async function databaseWithoutIndexes(kind: 'memory' | 'server'): Promise<Database> {
   const database = await createTestDatabase(kind);
   undo.push(database.close);
@@ -22,7 +22,7 @@ async function databaseWithoutIndexes(kind: 'memory' | 'server'): Promise<Databa
   return database;
 }
 
-/** The partitions that have an index of licenses which queries can use. */
+/** The partitions with a valid index of licenses. */
 async function indexed({ pool }: Database): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT indrelid::regclass::text AS name FROM pg_index
@@ -40,14 +40,14 @@ async function partitions({ pool }: Database): Promise<string[]> {
 }
 
 describe.each(databaseKinds)('the indexes of older log partitions on %s', (kind) => {
-  it('are there from the start in a database that is made now', async () => {
+  it('exist from the start in a new database', async () => {
     const database = await createTestDatabase(kind);
     undo.push(database.close);
     expect(await indexed(database)).toEqual(await partitions(database));
     expect(await buildLogIndexes(database.pool)).toEqual([]);
   });
 
-  it('are built on every partition, once, also by several callers', async () => {
+  it('are built once on every partition, even by several callers', async () => {
     const database = await databaseWithoutIndexes(kind);
     expect(await indexed(database)).toEqual([]);
     const callers = Array.from({ length: 3 }, () => buildLogIndexes(database.pool));
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the indexes of older log partitions on %s', (kind)
     expect(await buildLogIndexes(database.pool)).toEqual([]);
   });
 
-  it('are part of the partitions that are made afterwards', async () => {
+  it('are part of partitions that are created later', async () => {
     const database = await databaseWithoutIndexes(kind);
     await ensureLogPartitions(database.pool, new Date(Date.now() + 100 * 24 * 60 * 60 * 1000));
     const newest = (await partitions(database)).at(-2);
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('the indexes of older log partitions on %s', (kind)
     expect(await indexed(database)).toEqual(await partitions(database));
   });
 
-  it('are built anew where an interrupted build left one half made', async () => {
+  it('are rebuilt after an interrupted build', async () => {
     const database = await databaseWithoutIndexes(kind);
     const [first = ''] = await partitions(database);
     await database.pool.query(`CREATE INDEX ${first}_license_id_id_idx ON ${first} (license_id)`);
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('the indexes of older log partitions on %s', (kind)
     expect(await indexed(database)).toEqual(await partitions(database));
   });
 
-  it('hold what was logged before and meanwhile', async () => {
+  it('contain entries from before and during the build', async () => {
     const database = await databaseWithoutIndexes(kind);
     const developerId = randomUUID();
     await database.prisma.developer.create({

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** A database whose partitions are those of a start at `now` alone. */
+/** A database with only the partitions of a start at `now`. */
 async function databaseAt(kind: 'memory' | 'server', now: Date): Promise<Database> {
   const database = await createTestDatabase(kind);
   undo.push(database.close);
@@ -44,7 +44,7 @@ async function developer({ prisma }: Database): Promise<string> {
   return id;
 }
 
-/** Logs an entry of that time and says which partition took it. */
+/** Logs an entry with this time and returns its partition. */
 async function logAt({ pool }: Database, developerId: string, time: string): Promise<string> {
   const entry = await pool.query<{ partition: string }>(
     `INSERT INTO security_log (id, developer_id, event, metadata) VALUES ($1, $2, 'test', '{}')
@@ -65,8 +65,8 @@ const now = new Date('2026-11-18T12:00:00Z');
 const weeks = ['20261109', '20261116', '20261123', '20261130', '20261207', '20261214'];
 const made = [...weeks.map((day) => `security_log_${day}`), 'security_log_default'];
 
-describe('the partition of a moment', () => {
-  it('is the week from Monday to Monday, UTC', () => {
+describe('the partition of a time', () => {
+  it('is the week from Monday to Monday in UTC', () => {
     for (const time of ['2026-11-16T00:00:00.000Z', '2026-11-22T23:59:59.999Z']) {
       expect(partitionOf(Date.parse(time)).name).toBe('security_log_20261116');
     }
@@ -83,14 +83,14 @@ describe('the partition of a moment', () => {
 });
 
 describe.each(databaseKinds)('log partitions on %s', (kind) => {
-  it('are made for last week and some weeks ahead, once', async () => {
+  it('are created once, for last week and some weeks ahead', async () => {
     const database = await databaseAt(kind, now);
     expect(await partitions(database)).toEqual(made);
     await ensureLogPartitions(database.pool, now);
     expect(await partitions(database)).toEqual(made);
   });
 
-  it('take the entries of their weeks, and the default one the rest', async () => {
+  it('contain the entries of their weeks, and the default partition the rest', async () => {
     const database = await databaseAt(kind, now);
     const id = await developer(database);
     expect(await logAt(database, id, '2026-11-16T00:00:00.000Z')).toBe('security_log_20261116');
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('log partitions on %s', (kind) => {
     expect(await logAt(database, id, '2027-06-01T00:00:00.000Z')).toBe('security_log_default');
   });
 
-  it('get the entries that the default partition took while theirs was missing', async () => {
+  it('receive the entries that went to the default partition while they were missing', async () => {
     const database = await databaseAt(kind, now);
     const id = await developer(database);
     expect(await logAt(database, id, '2026-12-22T00:00:00Z')).toBe('security_log_default');
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('log partitions on %s', (kind) => {
     expect(await entries(database)).toEqual(['security_log_20261116', 'security_log_default']);
   });
 
-  it('are dropped when all of their entries are older than the retention, and not before', async () => {
+  it('are dropped only when all of their entries are older than the retention', async () => {
     const database = await databaseAt(kind, now);
     const id = await developer(database);
     await logAt(database, id, '2026-11-10T00:00:00Z');
@@ -135,44 +135,41 @@ describe.each(databaseKinds)('log partitions on %s', (kind) => {
     expect(await partitions(database)).toEqual(made.slice(1));
   });
 
-  it('are made once when several callers make them together', async () => {
+  it('are created once by several concurrent callers', async () => {
     const database = await databaseAt(kind, now);
     const later = new Date('2027-02-01T00:00:00Z');
     await Promise.all(Array.from({ length: 5 }, () => ensureLogPartitions(database.pool, later)));
     expect(await partitions(database)).toHaveLength(made.length + 6);
   });
 
-  it.runIf(kind === 'server')(
-    'are dropped while the log is in use, and hold nobody up until then',
-    async () => {
-      const database = await databaseAt(kind, now);
-      const id = await developer(database);
-      await logAt(database, id, '2026-11-10T00:00:00Z');
-      const reader = await database.pool.connect();
-      await reader.query('BEGIN');
-      await reader.query('SELECT count(*) FROM security_log');
-      const later = new Date(Date.parse('2026-11-16T00:00:00Z') + 90 * 24 * 60 * 60 * 1000);
-      const dropping = dropExpiredLogPartitions(database.pool, later, 90);
-      const waiting = async () => {
-        const { rows } = await database.pool.query<{ amount: number }>(
-          `SELECT count(*)::int AS amount FROM pg_stat_activity
+  it.runIf(kind === 'server')('are dropped while the log is in use, without blocking others', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    await logAt(database, id, '2026-11-10T00:00:00Z');
+    const reader = await database.pool.connect();
+    await reader.query('BEGIN');
+    await reader.query('SELECT count(*) FROM security_log');
+    const later = new Date(Date.parse('2026-11-16T00:00:00Z') + 90 * 24 * 60 * 60 * 1000);
+    const dropping = dropExpiredLogPartitions(database.pool, later, 90);
+    const waiting = async () => {
+      const { rows } = await database.pool.query<{ amount: number }>(
+        `SELECT count(*)::int AS amount FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DROP TABLE%'`,
-        );
-        return rows[0]?.amount ?? 0;
-      };
-      while ((await waiting()) === 0);
-      // Behind the drop that waits for the reader, who does not end before this is written.
-      expect(await logAt(database, id, '2026-11-17T00:00:00Z')).toBe('security_log_20261116');
-      await reader.query('COMMIT');
-      reader.release();
-      expect(await dropping).toEqual(['security_log_20261109']);
-      expect(await entries(database)).toEqual(['security_log_20261116']);
-    },
-  );
+      );
+      return rows[0]?.amount ?? 0;
+    };
+    while ((await waiting()) === 0);
+    // This write waits behind the drop, which waits for the reader, which ends only after this write.
+    expect(await logAt(database, id, '2026-11-17T00:00:00Z')).toBe('security_log_20261116');
+    await reader.query('COMMIT');
+    reader.release();
+    expect(await dropping).toEqual(['security_log_20261109']);
+    expect(await entries(database)).toEqual(['security_log_20261116']);
+  });
 });
 
 describe.skipIf(serverUrl === null)('a start while the whole log is read', () => {
-  /** A database whose partitions of some weeks are missing, and whose log a transaction has read and does not let go. */
+  /** A database that lacks the partitions of some weeks, and whose log an open transaction has read. */
   async function inUseWithout(...missing: number[]): Promise<string> {
     const { url, drop } = await createServerDatabase();
     undo.push(drop);
@@ -186,7 +183,7 @@ describe.skipIf(serverUrl === null)('a start while the whole log is read', () =>
     return url;
   }
 
-  it('leaves the coming weeks to maintenance, and says so', async () => {
+  it('leaves the coming weeks to maintenance and logs that', async () => {
     const url = await inUseWithout(4);
     const lines: string[] = [];
     const log = createLogger(
@@ -208,7 +205,7 @@ describe.skipIf(serverUrl === null)('a start while the whole log is read', () =>
     ]);
   });
 
-  it('says why it cannot be where this week has no partition', async () => {
+  it('fails with a reason if this week has no partition', async () => {
     const url = await inUseWithout(0);
     await expect(openDatabase({ kind: 'server', url }, { log: silent })).rejects.toMatchObject({
       problem: 'log-in-use',

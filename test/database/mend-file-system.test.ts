@@ -6,7 +6,7 @@ interface Node {
   readonly name: string;
 }
 
-/** The patched part of Emscripten's file system: what is in its tree, on its disk, and open. */
+/** The patched part of Emscripten's file system: its tree, its disk and its open files. */
 function fileSystem() {
   const tree = new Map<string, Node>();
   const disk = new Set<string>();

@@ -67,7 +67,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     expect(await tables(pool)).toEqual(expect.arrayContaining(['developers', 'licenses', 'security_log']));
   });
 
-  it('writes the rows that prisma writes', async () => {
+  it('writes the same history rows as prisma', async () => {
     const pool = await emptyDatabase(kind);
     await migrate(pool, { log, migrations: [first] });
     expect(await history(pool)).toEqual([
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     ]);
   });
 
-  it('does nothing the second time, and only what is new the third', async () => {
+  it('does nothing the second time, and applies only a new migration the third time', async () => {
     const pool = await emptyDatabase(kind);
     await migrate(pool, { log, migrations: [first] });
     const before = await history(pool);
@@ -98,10 +98,10 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
   });
 
-  it('ends between two migrations where it is told to', async () => {
+  it('can be stopped between two migrations', async () => {
     const pool = await emptyDatabase(kind);
     const ending = new AbortController();
-    // Its first line says that the first has been applied.
+    // The first log line reports the first migration.
     const applied = new Writable({
       write: (_line, _encoding, done) => {
         ending.abort();
@@ -117,7 +117,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'b']);
   });
 
-  it('refuses a database whose applied migration has changed since', async () => {
+  it('refuses a database if an applied migration has changed', async () => {
     const pool = await emptyDatabase(kind);
     await migrate(pool, { log, migrations: [first] });
     const changed = migration(first.name, 'CREATE TABLE a (id BIGINT);');
@@ -137,7 +137,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     });
   });
 
-  it('leaves nothing of a migration that fails, and keeps those before it', async () => {
+  it('rolls back a migration that fails, and keeps the earlier ones', async () => {
     const pool = await emptyDatabase(kind);
     await expect(migrate(pool, { log, migrations: [first, broken] })).rejects.toMatchObject({
       problem: 'failed-migration',
@@ -150,7 +150,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a', 'c']);
   });
 
-  it('refuses a migration that another tool started and never finished, until it is marked rolled back', async () => {
+  it('refuses a database with an unfinished migration of another tool until it is marked as rolled back', async () => {
     const pool = await emptyDatabase(kind);
     await migrate(pool, { log, migrations: [first] });
     await pool.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', $1)`, [
@@ -167,7 +167,7 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
 });
 
 describe.skipIf(serverUrl === null)('migrate on a server', () => {
-  it('applies each migration once when several instances start together', async () => {
+  it('applies each migration once when several instances start at the same time', async () => {
     const { url } = await emptyServerDatabase();
     const pools = Array.from({ length: 4 }, () => createPool({ connectionString: url }, silent));
     for (const pool of pools) undo.push(() => pool.end());
@@ -177,7 +177,7 @@ describe.skipIf(serverUrl === null)('migrate on a server', () => {
     expect(pool && (await history(pool)).length).toBe(migrations.length);
   });
 
-  it('waits for the advisory lock that prisma migrate takes, and says who holds it', async () => {
+  it('waits for the advisory lock of prisma migrate and logs who holds it', async () => {
     const { url, pool } = await emptyServerDatabase();
     const holder = new pg.Client({ connectionString: url, application_name: 'somebody else' });
     await holder.connect();
@@ -214,7 +214,7 @@ describe.skipIf(serverUrl === null)('migrate on a server', () => {
     await expect
       .poll(() => lines.join(''), { timeout: 20_000 })
       .toMatch(new RegExp(`use what the next migration changes: backend ${rows[0]?.pid} of .*a backup`));
-    // Later requests for the table would wait behind the migration for as long as the reader reads.
+    // Without a lock timeout, later requests for the table would wait behind the migration until the reader ends.
     const slowest = await pool.query(`SET statement_timeout = '10s'; SELECT * FROM a`).then(
       () => 'served',
       () => 'held up',
@@ -225,7 +225,7 @@ describe.skipIf(serverUrl === null)('migrate on a server', () => {
     expect((await pool.query('SELECT more FROM a')).rows).toEqual([]);
   });
 
-  it('ends its wait for that lock where it is told to', async () => {
+  it('can be stopped while it waits for the lock', async () => {
     const { pool } = await emptyServerDatabase();
     const holder = await pool.connect();
     await holder.query('BEGIN; SELECT pg_advisory_xact_lock(72707369)');

@@ -5,7 +5,7 @@ import { ensureTemplate } from '../setup/database.ts';
 beforeAll(ensureTemplate);
 
 describe('the migrations', () => {
-  it('make what the Prisma schema says', async () => {
+  it('match the Prisma schema', async () => {
     expect(await migrationDiff(await readSchema())).toBeNull();
   });
 
@@ -20,7 +20,7 @@ describe('the migrations', () => {
     expect(diff).toContain('DROP INDEX "licenses_application_id_id_idx";');
   });
 
-  it('differ from a schema whose security log is another', async () => {
+  it('differ from a schema with another security log', async () => {
     const schema = (await readSchema()).replace(
       'model SecurityLogEntry {',
       'model SecurityLogEntry {\n  note String?',

@@ -10,7 +10,7 @@ import { ensureTemplate, silent } from '../setup/database.ts';
 
 beforeAll(ensureTemplate);
 
-test('rows of a process that ended during a mint are in no backup, and a start deletes them and nothing else', async () => {
+test('licenses of a mint whose process died are in no backup, and a start deletes only them', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'test-mint-'));
   const open = () => openDatabase({ kind: 'embedded', directory }, { log: silent });
   const [developerId, applicationId] = [newId(), newId()];

@@ -14,7 +14,7 @@ import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
-// Settings that an administrator has made on the database or on the role.
+// Settings that an administrator has changed for the database or the role.
 
 if (process.env.CI !== undefined && serverUrl === null)
   throw new Error('TEST_DATABASE_URL has to be set in CI');
@@ -29,14 +29,14 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestServer>
   return server;
 }
 
-/** Exercises the service on a database and after each restart, then backs the database up and restores it. */
+/** Exercises the service on a database, also after a restart, then backs the database up and restores it. */
 async function serveAsEver({ env }: OddDatabase, other: OddDatabase): Promise<void> {
   const first = await start(env);
   const world = await createWorld(first);
   const application = await world.createApplication({ name });
   const endless = await application.mintOne();
   const short = await application.mintOne({ durationSeconds: 60 });
-  // Many licenses at once without their optional members: NULLs in arrays.
+  // Many licenses without optional members in one statement: NULLs in arrays.
   await application.mint({ amount: 50 });
   const session = await openSession(first, application);
   for (const license of [endless, short])
@@ -89,7 +89,7 @@ describe.skipIf(serverUrl === null)('the service works as usual if the database 
   });
 
   test(
-    'each setting that changes the meaning of SQL, and time limits that are too short for its work',
+    'settings that change the meaning of SQL, and timeouts that are too short for maintenance',
     async () => {
       const ofRole = {
         array_nulls: 'off',
@@ -105,7 +105,7 @@ describe.skipIf(serverUrl === null)('the service works as usual if the database 
         idle_in_transaction_session_timeout: '100ms',
         idle_session_timeout: '1s',
         lock_timeout: '1ms',
-        // Long enough for a migration, and too short for the service's work on a busy machine.
+        // Long enough for a migration, but too short for maintenance on a busy machine.
         statement_timeout: '250ms',
       };
       await serveAsEver(await createOddDatabase({ ofRole }), await createOddDatabase({ ofRole }));
@@ -113,7 +113,7 @@ describe.skipIf(serverUrl === null)('the service works as usual if the database 
     long,
   );
 
-  test('a schema named like the role, which its search_path puts first', {
+  test('a schema with the name of the role, first in its search_path', {
     tags: 'slow',
     timeout: long,
   }, async () => {
@@ -123,7 +123,7 @@ describe.skipIf(serverUrl === null)('the service works as usual if the database 
     expect(await schemasOf(one)).toEqual(['public']);
   });
 
-  test('a search_path that leads elsewhere, or nowhere', { tags: 'slow', timeout: long }, async () => {
+  test('a search_path without the schema, or an empty one', { tags: 'slow', timeout: long }, async () => {
     const at = (search_path: string) => ({
       prepare: 'CREATE SCHEMA elsewhere AUTHORIZATION $role',
       ofRole: { search_path },
@@ -139,7 +139,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)(
   'behind PgBouncer in transaction mode',
   { tags: 'slow' },
   () => {
-    /** The same database through a PgBouncer of the test. */
+    /** The same database through the test's own PgBouncer. */
     async function behindPgbouncer(database: OddDatabase): Promise<OddDatabase> {
       const pgbouncer = await OwnPgbouncer.start(database.url);
       onTestFinished(() => pgbouncer.remove());
@@ -162,7 +162,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)(
     );
 
     test(
-      'a start and doctor refuse the settings that cannot be set there, with the statements that set them',
+      'a start and doctor refuse wrong settings that a session cannot change, with the statements that correct them',
       async () => {
         const odd = await createOddDatabase({
           prepare: 'CREATE SCHEMA AUTHORIZATION $role',
@@ -201,7 +201,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)(
   },
 );
 
-/** Where the service's tables are. */
+/** The schemas with the service's tables. */
 const schemasOf = async ({ run }: OddDatabase): Promise<string[]> =>
   (
     await run<{ schema: string }>(`SELECT DISTINCT schemaname AS schema FROM pg_tables WHERE tablename IN

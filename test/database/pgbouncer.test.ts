@@ -13,8 +13,8 @@ import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
-// A pool of connections in transaction mode gives each transaction another session of the database: what a session
-// would keep, as a lock or a setting, is lost, and found by somebody else.
+// A connection pooler in transaction mode gives each transaction another session of the database. State of a session,
+// such as a lock or a setting, is lost, and affects another client.
 
 const long = 240_000;
 const applicationAnswer = z.object({ application: z.object({ createdAt: z.string() }) });
@@ -28,7 +28,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
   });
   afterAll(() => pgbouncer.remove());
 
-  /** An empty database whose sessions are not in UTC, with a connection to look at it past PgBouncer. */
+  /** An empty database whose sessions are not in UTC, with a direct connection that bypasses PgBouncer. */
   async function freshDatabase() {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);
@@ -45,7 +45,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
 
   const isReady = async ({ baseUrl }: TestServer) => (await fetch(`${baseUrl}/health/ready`)).status;
 
-  test('a dozen starts, four at once, on an empty database and on a used one, all come up and serve', {
+  test('a dozen starts, four at a time, on an empty and on a used database, all succeed and serve requests', {
     tags: 'slow',
     timeout: long,
   }, async () => {
@@ -75,7 +75,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
   });
 
   test(
-    'the log says so at the start, doctor names the limits that the role lacks, and backup and restore work',
+    'the start logs it, doctor lists the timeouts that the role lacks, and backup and restore work',
     async () => {
       const { direct, env, start } = await freshDatabase();
       const server = await start();
@@ -89,7 +89,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
       const file = join(await freshDirectory(), 'a.backup');
       await succeed(['backup', file], env);
       const target = await freshDatabase();
-      // A restore refuses while anybody else is connected.
+      // A restore is refused while other clients are connected.
       await target.direct.end();
       await succeed(['restore', file], { ...env, DATABASE_URL: target.url });
       const count = 'SELECT count(*) FROM applications';
@@ -102,7 +102,7 @@ describe.skipIf(serverUrl === null || !hasPgbouncer)('behind PgBouncer in transa
   );
 
   test(
-    'leaves no setting of ours behind in a session that others are given',
+    'the service leaves no setting behind in a session that other clients get',
     async () => {
       const { direct, url, start } = await freshDatabase();
       const server = await start();

@@ -20,7 +20,7 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
 
 const searchIndexes = ['log_search_values_search_idx', 'licenses_search_idx', 'end_users_search_idx'];
 
-/** The indexes among these that queries can use. */
+/** The valid indexes among these. */
 async function valid({ pool }: Database, names: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
@@ -31,7 +31,7 @@ async function valid({ pool }: Database, names: readonly string[]): Promise<stri
 }
 
 describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
-  it('are built once, also by several callers', async () => {
+  it('are built once, even by several callers', async () => {
     const database = await freshDatabase(kind);
     const callers = Array.from({ length: 3 }, () => buildSearchIndexes(database.pool, silent));
     expect((await Promise.all(callers)).flat().sort()).toEqual([...searchIndexes].sort());
@@ -43,18 +43,18 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     expect(await buildIndexes(database.pool, listIndexes)).toEqual([]);
   });
 
-  it('are left to the next start, all that have not begun, when the building is stopped', async () => {
+  it('that have not begun are left to the next start when the build is stopped', async () => {
     const database = await freshDatabase(kind);
     const stop = new AbortController();
-    const building = buildIndexes(database.pool, listIndexes, stop.signal).catch(() => 'broken off');
+    const building = buildIndexes(database.pool, listIndexes, stop.signal).catch(() => 'cancelled');
     stop.abort();
-    // On a server the building may be broken off within what it asks before the first index.
-    expect([[], 'broken off']).toContainEqual(await building);
+    // On a server, the build may be cancelled in a query before the first index.
+    expect([[], 'cancelled']).toContainEqual(await building);
     expect(await buildIndexes(database.pool, listIndexes, stop.signal)).toEqual([]);
     expect(await buildIndexes(database.pool, listIndexes)).toEqual(listIndexes.map(({ name }) => name));
   });
 
-  it('are built anew where an interrupted build left one half made', async () => {
+  it('are rebuilt after an interrupted build', async () => {
     const database = await freshDatabase(kind);
     await buildSearchIndexes(database.pool, silent);
     await database.pool.query(
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     expect(await valid(database, searchIndexes)).toEqual(searchIndexes);
   });
 
-  it('are left out where the extensions cannot be made, and the log says how to make them', async () => {
+  it('are not built if the extensions cannot be created, and the log says how to create them', async () => {
     const database = await freshDatabase(kind);
     const visitor = `visitor_${randomBytes(8).toString('hex')}`;
     await database.pool.query(`CREATE ROLE ${visitor}`);
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     try {
       await client.query(`SET ROLE ${visitor}`);
       const log = { ...silent, warn: (_: unknown, text: string) => said.push(text) };
-      // One connection, which has the visitor's rights.
+      // A single connection, with restricted rights.
       const pool = Object.assign(Object.create(database.pool), { query: client.query.bind(client) });
       expect(await buildSearchIndexes(pool, Object.assign(Object.create(silent), log))).toEqual([]);
     } finally {
@@ -86,21 +86,18 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
   });
 });
 
-describe.skipIf(serverUrl === null)(
-  'where an administrator keeps extensions in a schema of their own',
-  () => {
-    it('the indexes are built all the same', async () => {
-      const { url } = await createOddDatabase({
-        prepare: `CREATE SCHEMA "Extensions"; GRANT USAGE ON SCHEMA "Extensions" TO PUBLIC;
+describe.skipIf(serverUrl === null)('if an administrator keeps extensions in a separate schema', () => {
+  it('the indexes are built', async () => {
+    const { url } = await createOddDatabase({
+      prepare: `CREATE SCHEMA "Extensions"; GRANT USAGE ON SCHEMA "Extensions" TO PUBLIC;
         CREATE EXTENSION pg_trgm SCHEMA "Extensions"; CREATE EXTENSION btree_gin SCHEMA "Extensions"`,
-      });
-      const database = await openDatabase({ kind: 'server', url }, { log: silent });
-      try {
-        const built = await buildSearchIndexes(database.pool, silent);
-        expect(built.sort()).toEqual([...searchIndexes].sort());
-      } finally {
-        await database.close();
-      }
     });
-  },
-);
+    const database = await openDatabase({ kind: 'server', url }, { log: silent });
+    try {
+      const built = await buildSearchIndexes(database.pool, silent);
+      expect(built.sort()).toEqual([...searchIndexes].sort());
+    } finally {
+      await database.close();
+    }
+  });
+});

@@ -12,7 +12,7 @@ afterEach(async () => {
 const open = (url: string) => openDatabase({ kind: 'server', url }, { log: silent });
 const password = 'never-show-this';
 
-/** A server that answers a client's first message with an error of PostgreSQL's protocol. */
+/** A server that answers the first message with an error of PostgreSQL's protocol. */
 async function refusingServer(code: string, message: string): Promise<number> {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
   const length = Buffer.alloc(4);
@@ -28,7 +28,7 @@ async function refusingServer(code: string, message: string): Promise<number> {
 }
 
 describe('a server that cannot be used', () => {
-  it('is named by host and port when nothing answers, without the password', async () => {
+  it('is named by host and port, without the password, if it does not answer', async () => {
     const failure = await open(`postgresql://me:${password}@127.0.0.1:1/latchkey`).catch(
       (error: unknown) => error,
     );
@@ -40,7 +40,7 @@ describe('a server that cannot be used', () => {
     expect(String(failure)).not.toContain(password);
   });
 
-  it('is told apart from one that refuses the password', async () => {
+  it('gets another error if it refuses the password', async () => {
     const port = await refusingServer('28P01', 'password authentication failed for user "me"');
     const failure = await open(`postgresql://me:${password}@127.0.0.1:${port}/latchkey`).catch(
       (error: unknown) => error,
@@ -54,7 +54,7 @@ describe('a server that cannot be used', () => {
     expect(String(failure)).not.toContain(password);
   });
 
-  it('is told apart from one without that database', async () => {
+  it('gets another error if it lacks the database', async () => {
     const port = await refusingServer('3D000', 'database "latchkey" does not exist');
     await expect(open(`postgresql://me@127.0.0.1:${port}/latchkey`)).rejects.toMatchObject({
       problem: 'refused',
@@ -62,7 +62,7 @@ describe('a server that cannot be used', () => {
     });
   });
 
-  it('is told apart from one that is still starting', async () => {
+  it('gets another error if it is still starting', async () => {
     const port = await refusingServer('57P03', 'the database system is starting up');
     await expect(open(`postgresql://me@127.0.0.1:${port}/latchkey`)).rejects.toMatchObject({
       problem: 'refused',
@@ -70,7 +70,7 @@ describe('a server that cannot be used', () => {
     });
   });
 
-  it('is refused when it is older than PostgreSQL 15', () => {
+  it('is refused if it is older than PostgreSQL 15', () => {
     expect(() => checkServerVersion(140_018)).toThrow(/runs PostgreSQL 14; 15 or newer is required/);
     for (const version of [150_000, 150_020, 180_006])
       expect(() => checkServerVersion(version)).not.toThrow();
@@ -78,7 +78,7 @@ describe('a server that cannot be used', () => {
 });
 
 describe.skipIf(serverUrl === null)('a server', () => {
-  it('is migrated when it is opened, and left alone when a newer version has migrated it', async () => {
+  it('is migrated when it is opened, but not if a newer version has migrated it', async () => {
     const { url, drop } = await createServerDatabase();
     undo.push(drop);
     const database = await open(url);
@@ -92,7 +92,7 @@ describe.skipIf(serverUrl === null)('a server', () => {
     });
   });
 
-  it('keeps moments right though its own time zone is another', async () => {
+  it('stores correct times although its own time zone is not UTC', async () => {
     const { url, drop } = await createServerDatabase();
     undo.push(drop);
     const first = await open(url);

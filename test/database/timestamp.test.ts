@@ -4,7 +4,7 @@ import { parseJsonTimestamp, parseTimestamp } from '../../src/db/timestamp.ts';
 
 const parseAny = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
-describe('a timestamp is read as the driver reads it', () => {
+describe('a timestamp is parsed as by the driver', () => {
   test.each([
     '2026-11-20 09:41:07.123+00',
     '2026-11-20 09:41:07.12+00',
@@ -45,11 +45,11 @@ describe('a timestamp is read as the driver reads it', () => {
   });
 });
 
-// Answered as null, the end of a license would be read as "never".
+// If null were returned, a license would never expire.
 describe.each([
   ['a timestamp', parseTimestamp],
   ["JSON's timestamp", parseJsonTimestamp],
-])('%s that cannot be read is refused', (_, parse) => {
+])('%s that is invalid is refused', (_, parse) => {
   test.each([
     '20/11/2026 09:41:07.123 UTC',
     '20.11.2026 09:41:07.123 UTC',

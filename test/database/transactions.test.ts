@@ -20,7 +20,7 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
   });
   const find = (id: string) => database.prisma.developer.findUnique({ where: { id } });
 
-  it('say which field a duplicate is of', async () => {
+  it('report the field of a duplicate', async () => {
     const first = await database.prisma.developer.create({ data: row() });
     const second = { ...row(), emailNormalized: first.emailNormalized };
     const failure = await database.prisma.developer.create({ data: second }).catch((error: unknown) => error);
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
     expect(await find(id)).toBeNull();
   });
 
-  it('report a commit that fails as a failure', async () => {
+  it('report a failed commit', async () => {
     await database.pool.query(
       'CREATE TABLE IF NOT EXISTS deferred (n INT, CONSTRAINT deferred_unique UNIQUE (n) DEFERRABLE INITIALLY DEFERRED)',
     );
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
     expect(kept.every(({ licenseMask }) => licenseMask === 'kept')).toBe(true);
   });
 
-  it('keep a query outside a transaction from seeing or joining it', async () => {
+  it('isolate a transaction from queries outside of it', async () => {
     const id = randomUUID();
     const seen: Promise<unknown>[] = [];
     await database.prisma
@@ -91,8 +91,8 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
     expect((await Promise.all(seen))[0]).toBeNull();
   });
 
-  it('give each of many parallel queries its own answer, large parameters included', async () => {
-    // Above the socket's chunk of 64 KB, the messages of one query arrive apart and those of another can fall between.
+  it('return the right result to each of many parallel queries, even with large parameters', async () => {
+    // Above the socket's chunk size of 64 KB, the messages of two queries can interleave.
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const text = `${'x'.repeat(200_000)}${index}`;
@@ -104,20 +104,20 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
   });
 
   it.skipIf(kind === 'server')(
-    'share one connection, however much waits: the engine has one session',
+    'share one connection under any load, because the engine has one session',
     async () => {
       await Promise.all(Array.from({ length: 20 }, () => database.pool.query('SELECT 1')));
       expect(database.pool.totalCount).toBe(1);
     },
   );
 
-  it('go on after a query that fails', async () => {
+  it('continue after a failed query', async () => {
     await expect(database.pool.query('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
     await expect(database.pool.query('SELEC 1')).rejects.toMatchObject({ code: '42601' });
     expect((await database.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('go on after a connection is lost in the middle of a transaction, which is rolled back', async () => {
+  it('continue after losing a connection during a transaction, which is rolled back', async () => {
     const id = randomUUID();
     const client = await database.pool.connect();
     await client.query('BEGIN');
@@ -129,7 +129,7 @@ describe.each(databaseKinds)('Prisma and SQL over one pool, on %s,', (kind) => {
     expect(await find(id)).toBeNull();
   });
 
-  it('keep a moment the same through Prisma and through SQL', async () => {
+  it('read and write the same time through Prisma and SQL', async () => {
     const activatedAt = new Date('2026-07-01T12:34:56.789Z');
     const { id } = await database.prisma.developer.create({ data: { ...row(), createdAt: activatedAt } });
     expect((await find(id))?.createdAt).toEqual(activatedAt);

@@ -17,7 +17,7 @@ if (process.env.CI !== undefined && serverUrl === null)
 
 const long = 240_000;
 
-/** The message of a start to its operator; null for other errors. */
+/** The message of a failed start to the operator; null for other errors. */
 async function failureOf({ url }: OddDatabase): Promise<string | null> {
   try {
     await (await openDatabase({ kind: 'server', url }, { log: silent })).close();
@@ -40,22 +40,22 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
 
   test.each<[string, OddDatabaseOptions, RegExp]>([
     [
-      'where the user may not create tables in the schema',
+      'if the user may not create tables in the schema',
       { creation: '' },
       /GRANT USAGE, CREATE ON SCHEMA public TO /,
     ],
     [
-      'where the user may not use the schema',
+      'if the user may not use the schema',
       { creation: '', prepare: 'REVOKE ALL ON SCHEMA public FROM PUBLIC' },
       /may not use the schema public.*GRANT USAGE, CREATE ON SCHEMA public TO latchkey_odd_/,
     ],
     [
-      'where there is no schema',
+      'if there is no schema',
       { prepare: 'DROP SCHEMA public' },
       /There is no schema public.*CREATE SCHEMA public AUTHORIZATION latchkey_odd_/,
     ],
     [
-      'where the encoding is not UTF-8',
+      'if the encoding is not UTF-8',
       { creation: `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0` },
       /encoding.* LATIN1.*ENCODING 'UTF8'/,
     ],
@@ -76,7 +76,7 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
   );
 
   test(
-    'where triggers and foreign keys are disabled, as for a replica',
+    'if triggers and foreign keys are disabled, as for a replica',
     async () => {
       const database = await createOddDatabase({ ofRole: { session_replication_role: 'replica' } });
       const wanted = `ALTER ROLE ${database.role} IN DATABASE ${database.name} SET session_replication_role TO 'origin'`;
@@ -91,7 +91,7 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
   );
 
   test(
-    "where this week's partition has been detached from the log",
+    "if this week's partition has been detached from the log",
     async () => {
       const database = await migrated();
       await database.run(`ALTER TABLE security_log DETACH PARTITION ${thisWeek.name}`);
@@ -112,7 +112,7 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
   );
 
   test(
-    'where it is read-only and has to be migrated; a migrated one starts',
+    'if it is read-only and has pending migrations, but not without pending ones',
     async () => {
       const readOnly = { default_transaction_read_only: 'on' };
       const empty = await createOddDatabase({ ofDatabase: readOnly });
@@ -134,7 +134,7 @@ describe.skipIf(serverUrl === null)('a start and doctor fail with a message that
 
 describe.skipIf(serverUrl === null)('a start succeeds', () => {
   test(
-    "where a past week's partition has been detached, and makes those of the coming weeks",
+    "if a past week's partition has been detached, and creates those of the coming weeks",
     async () => {
       const database = await migrated();
       const [past, next] = [partitionOf(Date.now(), -1), partitionOf(Date.now(), 1)];
@@ -150,7 +150,7 @@ describe.skipIf(serverUrl === null)('a start succeeds', () => {
   );
 
   test(
-    'where an earlier version has left tables in another schema; the log and doctor say where',
+    'if an earlier version has left tables in another schema, and the log and doctor name that schema',
     async () => {
       const database = await migrated({ prepare: 'CREATE SCHEMA AUTHORIZATION $role' });
       await database.run(
@@ -180,7 +180,7 @@ describe.skipIf(serverUrl === null)('a start succeeds', () => {
 });
 
 test.skipIf(serverUrl === null)(
-  'a start reads no more of the catalog where others have many schemas',
+  'a start does not read more of the catalog if there are many schemas',
   async () => {
     const amount = 300;
     const database = await createOddDatabase({
@@ -194,7 +194,7 @@ test.skipIf(serverUrl === null)(
     const { rows } = await client.query<{ scans: number }>(
       `SELECT (seq_scan + idx_scan)::int AS scans FROM pg_stat_xact_sys_tables WHERE relname = 'pg_class'`,
     );
-    // A few are PostgreSQL's own.
+    // Some of them belong to PostgreSQL.
     expect(rows[0]?.scans).toBeLessThan(amount);
   },
   long,
@@ -205,7 +205,7 @@ test.skipIf(serverUrl === null)(
   async () => {
     const creation = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
     const old = await createOddDatabase({ creation, prepare: 'GRANT ALL ON SCHEMA public TO $role' });
-    // As an earlier version created it, which did not check the encoding.
+    // Created by an earlier version, which did not check the encoding.
     for (const { name, sql, checksum } of await readMigrations()) {
       await old.run(`SET ROLE ${old.role}; ${history}; ${sql};
         INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
@@ -224,7 +224,7 @@ test.skipIf(serverUrl === null)(
   long,
 );
 
-/** As `prisma migrate` makes it. */
+/** As `prisma migrate` creates it. */
 const history = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id VARCHAR(36) PRIMARY KEY NOT NULL, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,

@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the planner believes of how many rows there are; less than 0 before it has ever looked. */
+/** The planner's estimate of the number of rows; negative before the first ANALYZE. */
 const believedRows = async (table: string): Promise<unknown> =>
   (await database.pool.query('SELECT reltuples FROM pg_class WHERE relname = $1', [table])).rows[0]
     ?.reltuples;
 
-test('statistics of an embedded database follow what is written, and nothing else is looked at', async () => {
+test('statistics of an embedded database are updated for changed tables only', async () => {
   await database.pool.query('INSERT INTO grown SELECT generate_series(1, 500)');
   await database.pool.query('INSERT INTO still SELECT generate_series(1, 20)');
   await expect

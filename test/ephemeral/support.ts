@@ -11,7 +11,7 @@ export const redisUrl = process.env.TEST_REDIS_URL;
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedisServer) {
-  process.stderr.write('Left out: the loss of Redis, because there is no redis-server to start and kill.\n');
+  process.stderr.write('Skipped: the loss of Redis, because there is no redis-server to start and kill.\n');
 }
 
 /** Opens instances that share a prefix of this test's own, whose keys go when the test ends. */

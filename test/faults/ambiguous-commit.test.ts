@@ -8,7 +8,7 @@ import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
-/** A ban commits when whoever holds this lets it. */
+/** A ban commits when the holder of this lock releases it. */
 const gate = 4_711;
 const slowCommits = `
   CREATE FUNCTION commit_slowly() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
@@ -18,7 +18,7 @@ const slowCommits = `
   SELECT pg_advisory_lock(${gate});`;
 
 test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-  'a ban whose commit ends long after its connection holds, though the license was remembered meanwhile',
+  'a ban whose commit completes long after its connection broke takes effect, although the license was cached in between',
   async () => {
     const whole = await startTestServer({ database: 'server', env: noLimits });
     const { DATABASE_URL = '' } = whole.databaseEnv;
@@ -27,7 +27,7 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
     const admin = new pg.Client({ connectionString: DATABASE_URL });
     try {
       await admin.connect();
-      // The service builds indexes of the same table, and one of the two can be a deadlock's victim.
+      // The service builds indexes of the same table, and one of the two statements can be the victim of a deadlock.
       await vi.waitFor(() => admin.query(slowCommits), { timeout: 20_000 });
       const world = await createWorld(server);
       const application = await world.createApplication();
@@ -47,10 +47,10 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
       );
       relay.cut();
       expect((await banning).status).toBe(503);
-      // Longer than anybody would wait for a commit who only looked at the time.
+      // Longer than any time limit for a commit.
       await sleep(6_000);
       relay.restore();
-      // Remembered again, from before the commit.
+      // Cached again, with the state from before the commit.
       await vi.waitFor(
         async () => expect(await session.ask(validatePath, { licenseKey })).toMatchObject({ code: 'OK' }),
         { timeout: 20_000, interval: 20 },

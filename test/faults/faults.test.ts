@@ -18,20 +18,20 @@ const canRun = programs !== null && spawnSync('redis-server', ['--version']).sta
 if (!canRun) {
   const missing = 'PostgreSQL and redis-server have to be installed to start and break them';
   if (process.env.CI !== undefined) throw new Error(missing);
-  process.stderr.write(`Left out: the faults of PostgreSQL and Redis (${missing}).\n`);
+  process.stderr.write(`Skipped: the faults of PostgreSQL and Redis (${missing}).\n`);
 }
 
 const shownApiKey = z.object({ key: z.object({ apiKey: z.string() }) });
 
 /**
- * How long an outage lasts at least, in milliseconds: longer than every limit of time that it meets. A request to the
+ * The minimum duration of an outage in milliseconds: longer than every timeout. A request to the
  * database ends after three seconds; silence counts as an outage after one and a half, and of Redis after one.
  */
 const ofDatabase = 4_500;
 const ofBoth = 2_000;
 const ofRedis = 1_500;
 
-/** What the load asks again and again, and what its ledger calls it when it is served. */
+/** The repeated requests of the load, by their names in the ledger. */
 interface Request {
   readonly what: string;
   readonly served: 'done' | 'OK';
@@ -41,7 +41,7 @@ const refusals = ({ what }: Request) => `${what}: unavailable`;
 
 type Since = ReturnType<Ledger['since']>;
 
-/** Waits until each of these has been counted so many times. */
+/** Waits until each of these has been counted this many times. */
 const until = (since: Since, counted: readonly string[], times: number) =>
   vi.waitFor(
     () => {
@@ -52,19 +52,19 @@ const until = (since: Since, counted: readonly string[], times: number) =>
 
 interface Outage {
   readonly lasts: number;
-  /** What is refused meanwhile, of the load's work. */
+  /** The kinds of requests that are refused during the outage. */
   readonly refused?: Request;
-  /** What is not. */
+  /** The kinds of requests that are still served. */
   readonly served?: Request;
 }
 
-/** Waits while an outage lasts, and holds the load to what is refused then and what is not. */
+/** Waits during an outage and checks which requests are refused and which are served. */
 async function expectMeanwhile(ledger: Ledger, { lasts, refused, served }: Outage): Promise<void> {
   const outage = sleep(lasts);
   if (refused !== undefined) {
     const meanwhile = (since: Since, times: number) =>
       until(since, [refusals(refused), ...(served === undefined ? [] : [successes(served)])], times);
-    // Once it is noticed, and what was under way then has been answered.
+    // After the outage is detected, and requests that were running then have been answered.
     await until(ledger.since(), [refusals(refused)], 3);
     await meanwhile(ledger.since(), 1);
     const since = ledger.since();
@@ -110,9 +110,9 @@ describe.skipIf(!canRun)('under load', () => {
 
   const minting: Request = { what: 'mint', served: 'done' };
   const validating: Request = { what: 'validate by bound one', served: 'OK' };
-  // A customer with a valid license is not locked out; what needs a write is refused.
+  // Customers with a valid license are served; requests that need a write are refused.
   const withoutDatabase = { refused: minting, served: validating };
-  // Nobody can tell a new envelope from one that is sent again.
+  // Without Redis, a new envelope cannot be told from a replayed one.
   const withoutRedis = { refused: validating };
 
   const faults: readonly (Outage & {
@@ -140,14 +140,14 @@ describe.skipIf(!canRun)('under load', () => {
       ...withoutDatabase,
     },
     {
-      name: 'PostgreSQL falls silent for a while',
+      name: 'PostgreSQL hangs for a while',
       lasts: ofDatabase,
       begin: () => postgresql.pause(),
       end: () => postgresql.resume(),
       ...withoutDatabase,
     },
     {
-      name: 'Redis restarts, and has forgotten everything',
+      name: 'Redis restarts without its data',
       lasts: 0,
       begin: () => redis.kill(),
       end: () => redis.start(),
@@ -160,14 +160,14 @@ describe.skipIf(!canRun)('under load', () => {
       ...withoutRedis,
     },
     {
-      name: 'Redis falls silent for a while',
+      name: 'Redis hangs for a while',
       lasts: ofRedis,
       begin: () => redis.freeze(),
       end: () => redis.thaw(),
       ...withoutRedis,
     },
     {
-      name: 'both fall silent for a while',
+      name: 'both hang for a while',
       lasts: ofBoth,
       begin: () => {
         redis.freeze();
@@ -181,7 +181,7 @@ describe.skipIf(!canRun)('under load', () => {
   ];
 
   test.each(faults)(
-    '$name: nothing wrong, nothing lost, nobody waits, and it goes on',
+    '$name: no wrong result, no lost write, no long wait, and full recovery',
     async (fault) => {
       const load = await Load.start(stage);
       const { ledger } = load;
@@ -198,7 +198,7 @@ describe.skipIf(!canRun)('under load', () => {
       await load.stop();
       await load.expectNothingLost();
       recoveries.push(`${fault.name}: ${recovery} ms (${Math.round(ledger.longest.milliseconds)} ms)`);
-      // What a failure inside was, is in the service's log alone.
+      // The cause of an internal error is only in the service's log.
       const inside = server.logLines.filter(
         (line) => line.includes('"level":50') && line.includes('requestId'),
       );

@@ -11,7 +11,7 @@ import { startTestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
 test.skipIf(!hasRedisServer)(
-  'an envelope that waits for the database while Redis forgets all nonces is not taken for a new one',
+  'an envelope that waits for the database while Redis loses all nonces is not accepted as a new one',
   async () => {
     const redis = await OwnRedis.start();
     const server = await startTestServer({ database: 'memory', env: { ...noLimits, REDIS_URL: redis.url } });
@@ -51,7 +51,7 @@ test.skipIf(!hasRedisServer)(
 );
 
 test.skipIf(!hasRedisServer)(
-  'an envelope that Redis has forgotten, as it was started again from an older dump, is not answered again',
+  'an envelope that Redis has forgotten after a restart from an older dump is not accepted again',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'latchkey-redis-'));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -89,7 +89,7 @@ test.skipIf(!hasRedisServer)(
 );
 
 test.skipIf(!hasRedisServer)(
-  'envelopes that Redis has forgotten, because it copied the data of an older one and was promoted again, are not answered again',
+  'envelopes that Redis has forgotten after copying older data as a replica and being promoted are not accepted again',
   async () => {
     const redis = await OwnRedis.start();
     const server = await startTestServer({ database: 'memory', env: { ...noLimits, REDIS_URL: redis.url } });
@@ -98,7 +98,7 @@ test.skipIf(!hasRedisServer)(
       const { licenseKey } = await application.mintOne();
       const older = await OwnRedis.copyOf(redis);
       await older.promote();
-      // The first replica of a Redis changes what it says it is: three looks later that has been taken up.
+      // The first replica of a Redis changes its replication id. The service has noticed that three polls later.
       await sleep(3_000);
       const session = await openSession(server, application);
       const recorded = Array.from({ length: 20 }, () => session.seal(session.inner({ licenseKey })));

@@ -1,29 +1,29 @@
 import { expect } from 'vitest';
 import type { ApiAnswer } from '../setup/api-client.ts';
 
-/** What was asked under load and what came of it: the promises are held to this. */
+/** Requests under load and their results, to check the promises. */
 export class Ledger {
-  /** What must never happen, in words. */
+  /** Descriptions of broken promises. */
   readonly violations: string[] = [];
-  /** Envelopes that were sent, and how often each was answered OK. */
+  /** Envelopes that were sent, and how often each was accepted. */
   readonly envelopes: { readonly body: unknown; accepted: number }[] = [];
-  /** Keys that an answer has shown. */
+  /** Acknowledged license keys. */
   readonly mintedKeys: string[] = [];
-  /** API keys that an answer has shown. */
+  /** Acknowledged API keys. */
   readonly apiKeys: string[] = [];
   readonly counts = new Map<string, number>();
-  /** The longest that a request took, in milliseconds, and which. */
+  /** The longest duration of a request in milliseconds, and its name. */
   longest = { milliseconds: 0, what: 'nothing' };
-  /** The longest that a request took which needs no other server: what the machine's own noise comes to. */
+  /** The longest duration of a request that needs no other server: the noise of the machine. */
   longestControl = 0;
 
-  /** What has been counted from now on. */
+  /** Counts from this call on. */
   since(): (what: string) => number {
     const before = new Map(this.counts);
     return (what) => this.counted(what) - (before.get(what) ?? 0);
   }
 
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   get acknowledged(): number {
     return ['mint', 'ban', 'API key']
       .map((what) => this.counted(`${what}: done`))
@@ -38,7 +38,7 @@ export class Ledger {
     return this.counts.get(what) ?? 0;
   }
 
-  /** Sends, and notes how long it took. */
+  /** Sends a request and records its duration. */
   async timed(what: string, send: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     const start = performance.now();
     const answer = await send();
@@ -47,7 +47,7 @@ export class Ledger {
     return answer;
   }
 
-  /** True when it was answered with this status; UNAVAILABLE is the one other answer that there may be. */
+  /** True if the response has this status. The only other allowed response is UNAVAILABLE. */
   succeeded(what: string, answer: ApiAnswer, status: number): boolean {
     const done = answer.status === status;
     if (!done && !isUnavailable(answer))
@@ -56,11 +56,11 @@ export class Ledger {
     return done;
   }
 
-  /** Holds what happened to the promises that need no second look. */
+  /** Checks the promises that need no further requests. */
   expectKept(): void {
     expect(this.violations.slice(0, 10)).toEqual([]);
     expect(this.envelopes.filter(({ accepted }) => accepted > 1)).toEqual([]);
-    // The service promises three seconds. A request takes several turns, each of which the machine may hold up.
+    // The service promises three seconds. A request has several steps, each of which the machine may delay.
     expect(this.longest.milliseconds, this.longest.what).toBeLessThan(3_500 + 4 * this.longestControl);
   }
 }

@@ -8,7 +8,7 @@ import type { TestServer } from '../setup/server.ts';
 import type { SeededApplication, SeededLicense, World } from '../setup/world.ts';
 import { isUnavailable, Ledger } from './ledger.ts';
 
-/** What the load is put on: made once, before any fault. */
+/** The account and applications of the load, created before any fault. */
 export interface Stage {
   readonly server: TestServer;
   readonly world: World;
@@ -23,10 +23,10 @@ const graphqlAnswer = z.object({
   errors: z.array(z.object({ extensions: z.object({ code: z.string() }) })).optional(),
 });
 
-/** How long one customer pauses between two requests, in milliseconds: load, and not a flood. */
+/** The pause of a customer between two requests, in milliseconds. */
 const pause = 15;
 
-/** What everybody at work sees again and again while nothing is amiss. */
+/** The results that the load produces continuously without a fault. */
 const everybodysWork = [
   'validate by bound one: OK',
   'validate by bound other: OK',
@@ -41,7 +41,7 @@ const everybodysWork = [
 ] as const;
 
 /**
- * Customers and developers at work, all at once, until it is stopped; what they see goes into a ledger.
+ * Concurrent customers and developers until it is stopped. Their results go into a ledger.
  */
 export class Load {
   readonly ledger = new Ledger();
@@ -52,7 +52,7 @@ export class Load {
   readonly #used: SeededLicense[] = [];
   /** Ids of licenses whose ban was acknowledged. */
   readonly #banned = new Set<string>();
-  /** Bans that were not acknowledged: done or not done. */
+  /** Bans that were not acknowledged, so that their result is unknown. */
   readonly #ambiguous = new Set<string>();
   readonly #sessions = new Map<string, SealedSession>();
 
@@ -71,8 +71,8 @@ export class Load {
     const validateAll = async () => {
       for (const { licenseKey } of bound) await load.validate('start', licenseKey, 'device');
     };
-    // The first binds. The service forgets what it remembers of it, once more when the database tells it of that; and
-    // then remembers it for good.
+    // The first request binds the license. That invalidates its cache entry, once more when the change is read from the
+    // database. After that, it stays cached.
     await validateAll();
     await untilChangesAreHeard(stage.server);
     await validateAll();
@@ -108,12 +108,12 @@ export class Load {
     ];
   }
 
-  /** The session of a customer; null while none can be opened. A Redis that lost its memory ends all of them. */
+  /** The session of a customer; null while none can be opened. A Redis that lost its data ends all sessions. */
   async #session(who: string): Promise<SealedSession | null> {
     const known = this.#sessions.get(who);
     if (known !== undefined) return known;
     const client = new ApiClient(this.#stage.server.baseUrl);
-    // Opened by hand, because openSession expects it to succeed.
+    // Not with openSession, because that expects success.
     const probe = await this.ledger.timed('session', () =>
       client.post('/api/v1/session/init', {
         appId: this.#stage.application.id,
@@ -129,7 +129,7 @@ export class Load {
     return session;
   }
 
-  /** Validates with a fresh envelope. @returns the verdict; null when it was refused as UNAVAILABLE */
+  /** Validates with a new envelope. @returns the result; null if it was refused as UNAVAILABLE */
   async validate(who: string, licenseKey: string, hwid?: string): Promise<string | null> {
     const session = await this.#session(who);
     if (session === null) return null;
@@ -172,7 +172,7 @@ export class Load {
     this.#expectVerdict('An unknown license', code, ['LICENSE_NOT_FOUND']);
   }
 
-  /** Again with the same device until it is answered: whether the first try bound it, is not known. */
+  /** Retries with the same device until there is a result, because the first attempt may have bound the license. */
   async #useFirst(): Promise<void> {
     const license = this.#unused[0];
     if (license === undefined) return;
@@ -208,7 +208,7 @@ export class Load {
     else this.#ambiguous.add(license.id);
   }
 
-  /** What was acknowledged before it was asked holds. */
+  /** Changes that were acknowledged before a request take effect in it. */
   async #validateBanned(): Promise<void> {
     const recent = this.#used.filter(({ id }) => this.#banned.has(id)).slice(-3);
     for (const { id, licenseKey } of recent) {
@@ -260,7 +260,7 @@ export class Load {
     const client = new ApiClient(this.#stage.server.baseUrl);
     const answer = await this.ledger.timed('replay', () => client.post(validatePath, envelope.body));
     this.ledger.count(`replay: ${answer.status}`);
-    // A sealed answer is a verdict: the envelope was taken for a new one.
+    // A sealed response is a result: the envelope was accepted as new.
     if (answer.status === 200) envelope.accepted += 1;
   }
 
@@ -270,7 +270,7 @@ export class Load {
     this.ledger.longestControl = Math.max(this.ledger.longestControl, performance.now() - start);
   }
 
-  /** Waits until each of those at work has been served anew. */
+  /** Waits until every customer and developer has been served again. */
   async untilAllAreServed(): Promise<void> {
     const since = this.ledger.since();
     await vi.waitFor(() => expect(everybodysWork.filter((what) => since(what) === 0)).toEqual([]), {
@@ -279,7 +279,7 @@ export class Load {
     });
   }
 
-  /** Holds the state afterwards to what was acknowledged, when everything is there again. */
+  /** Compares the final state with what was acknowledged, after everything has recovered. */
   async expectNothingLost(): Promise<void> {
     const { server } = this.#stage;
     const { ledger } = this;
@@ -313,7 +313,7 @@ export class Load {
   }
 }
 
-/** Waits until the service has asked the database what has changed, and has done with the answer: when it asks again. */
+/** Waits until the service has polled the database for changes and handled the result, which is when it polls again. */
 async function untilChangesAreHeard(server: TestServer): Promise<void> {
   const { prisma } = server.deps.services.database;
   for (const _look of ['one', 'next']) {
@@ -331,7 +331,7 @@ async function untilChangesAreHeard(server: TestServer): Promise<void> {
   }
 }
 
-/** Some at a time. */
+/** Splits a list into slices. */
 async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   const queue = [...items];
   const work = async () => {

@@ -31,7 +31,7 @@ async function seed(server: TestServer) {
 }
 
 test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-  'an application that is held for long, as while it is deleted with all its rows, holds nobody up',
+  'an application that is locked for long, such as during its deletion, does not block others',
   async () => {
     const server = await startTestServer({ database: 'server', env: noLimits });
     const holder = new pg.Client({ connectionString: server.databaseEnv.DATABASE_URL });
@@ -43,7 +43,7 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
       await holder.query('BEGIN');
       await holder.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [held.application.id]);
 
-      // What has to wait for it is refused in the time that is promised, and no more so when others wait as well.
+      // Requests that have to wait for it are refused within the promised time, even if others wait too.
       const start = performance.now();
       expect(await Promise.all([held.mint(), held.mint(), held.mint()])).toEqual([503, 503, 503]);
       expect(performance.now() - start).toBeLessThan(10_000);
@@ -65,7 +65,7 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
 );
 
 test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-  'an application that is held when the service stops gets its entries once it is let go',
+  'an application that is locked while the service stops gets its log entries after it is unlocked',
   async () => {
     const whole = await startTestServer({ database: 'server', env: noLimits });
     const server = await startTestServer({ beside: whole, env: noLimits });

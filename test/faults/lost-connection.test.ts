@@ -20,7 +20,7 @@ const works: readonly [string, (transaction: Prisma.TransactionClient) => Promis
 ];
 
 test.skipIf(serverUrl === null).each(works)(
-  'a %s of a transaction whose connection is reset says that the database is unavailable',
+  'a %s of a transaction whose connection is reset reports that the database is unavailable',
   async (_what, work) => {
     const { url, drop } = await createServerDatabase();
     const target = new URL(url);

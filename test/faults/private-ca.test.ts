@@ -9,8 +9,8 @@ import { silent } from '../setup/database.ts';
 import { findPostgresql, OwnPostgresql } from '../setup/own-postgresql.ts';
 import { type IssuedCertificate, PrivateCa } from '../setup/private-ca.ts';
 
-// Servers whose certificates are of a CA of one's own: where the certificate is at fault, the operator is told so, and
-// not to look at the network.
+// Servers with certificates of a private CA: the operator gets an error about the certificate if that is the problem,
+// and not about the network.
 
 const secret = 'Zk3vQ9x7Lr2mT8bN5cW1yH6jD4sF0gPaKu+oEi/RqXM=';
 const unknownCa =
@@ -46,7 +46,7 @@ describe.skipIf(programs === null)('a PostgreSQL server with a certificate of a 
       (error: unknown) => error,
     );
 
-  test('is used where DATABASE_URL names the CA, and over TLS', async () => {
+  test('is used over TLS if DATABASE_URL names the CA', async () => {
     const url = urlAt('localhost', `&sslrootcert=${ca.certificate}`);
     const database = await openDatabase({ kind: 'server', url }, { log: silent });
     onTestFinished(() => database.close());
@@ -54,7 +54,7 @@ describe.skipIf(programs === null)('a PostgreSQL server with a certificate of a 
     expect(rows).toEqual([{ ssl: true }]);
   });
 
-  test('is refused by the name of what is wrong otherwise', async () => {
+  test('is otherwise refused with the reason', async () => {
     const cases: [string, RegExp][] = [
       [urlAt('localhost', ''), unknownCa],
       [urlAt('127.0.0.1', `&sslrootcert=${ca.certificate}`), otherName],
@@ -93,14 +93,14 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
       () => expect.fail('It was opened'),
       (error: unknown) => String(error),
     );
-  /** What doctor says in a process whose Node.js knows the CA. */
+  /** The output of doctor in a process whose Node.js trusts the CA. */
   async function examine(url: string) {
     const env = { DATA_DIR: 'memory:', REDIS_URL: url, NODE_EXTRA_CA_CERTS: ca.certificate };
     const { ended } = startCommand(['doctor'], env);
     return (await ended).stdout;
   }
 
-  test('is used where Node.js knows the CA, and is refused by the name of what is wrong otherwise', async () => {
+  test('is used if Node.js trusts the CA, and otherwise refused with the reason', async () => {
     const port = await start(ca.issue('DNS:localhost'));
     expect(await failure(`rediss://localhost:${port}`)).toMatch(unknownCa);
     expect(await failure(`rediss://localhost:${port}`)).not.toMatch(network);
@@ -108,17 +108,17 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
     expect(await examine(`rediss://127.0.0.1:${port}`)).toMatch(otherName);
   });
 
-  test('whose certificate has expired is said to have such a one', async () => {
+  test('is refused with the reason if its certificate has expired', async () => {
     const port = await start(ca.issue('DNS:localhost', -1));
     expect(await examine(`rediss://localhost:${port}`)).toMatch(/expired \(CERT_HAS_EXPIRED\)/);
   });
 
-  test('or with none is asked about, where it hangs up or says nothing', async () => {
+  test('gets an error that asks about TLS if it hangs up or does not answer', async () => {
     const advice = /speaks TLS at this port, and asks its clients for no certificates/;
     const plain = await OwnRedis.start();
     expect(await failure(plain.url.replace('redis:', 'rediss:'))).toMatch(advice);
     const strict = await start(ca.issue('DNS:localhost'), '--tls-auth-clients', 'yes');
-    // Which of the two Node.js sees first, the alert or the end of the connection, is chance.
+    // Node.js may see the alert or the end of the connection first.
     const asked = /asks for a certificate of its clients .*set tls-auth-clients to no/;
     expect(await examine(`rediss://localhost:${strict}`)).toMatch(
       new RegExp(`${advice.source}|${asked.source}`),

@@ -7,7 +7,7 @@ import { startTestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
 test.skipIf(serverUrl === null)(
-  'a database that takes no writes is told in readiness; what writes is unavailable, and what is cached is validated',
+  'readiness reports a read-only database; writes are unavailable, and cached licenses are validated',
   async () => {
     const server = await startTestServer({ database: 'server', env: noLimits });
     onTestFinished(() => server.close());
@@ -24,7 +24,7 @@ test.skipIf(serverUrl === null)(
     const operator = new pg.Client({ connectionString: serverUrl ?? '' });
     await operator.connect();
     onTestFinished(() => operator.end());
-    /** For every session from now on: those that there are end. */
+    /** Applies to new sessions; existing ones are ended. */
     const set = async (readOnly: string) => {
       await operator.query(`ALTER DATABASE ${database} SET default_transaction_read_only = ${readOnly}`);
       await operator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [

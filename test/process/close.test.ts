@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDeps } from '../../src/deps.ts';
 import { silent } from '../setup/database.ts';
 
-test('closing goes on when a part fails to close, so that the log is written all the same, and says that it failed', async () => {
+test('close continues after a failed step, so that the log is written, and rejects at the end', async () => {
   const deps = await createDeps(loadConfig({ DATA_DIR: 'memory:' }), { log: silent });
   const { apiKeyUse, securityLog, database } = deps.services;
   vi.spyOn(apiKeyUse, 'close').mockRejectedValue(new Error('this part failed'));

@@ -4,10 +4,10 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { createWorld } from '../setup/world.ts';
 
-/** A program that validates one license again and again over one kept connection. */
+/** A program that validates one license repeatedly over one kept-alive connection. */
 export interface Customer {
   readonly answered: number;
-  /** What was no answer, in the order in which it came. */
+  /** Failed requests, in order. */
   readonly failures: readonly unknown[];
 }
 
@@ -15,15 +15,15 @@ export interface Load {
   readonly customers: readonly Customer[];
   answered(): number;
   failures(): unknown[];
-  /** Lets each finish its request. */
+  /** Stops after each customer's current request. */
   stop(): Promise<void>;
-  /** Until each has failed once, if it is to end so. */
+  /** Resolves when each customer has failed once. */
   readonly ended: Promise<unknown>;
 }
 
 /**
- * So many customers of one application, whose connections are opened one after the other.
- * @param goOn what a failure is to a customer: the end, or a reason to open another connection
+ * Starts customers of one application, whose connections are opened one after another.
+ * @param goOn whether a customer opens another connection after a failure, or stops
  */
 export async function startLoad(
   baseUrl: string,

@@ -28,7 +28,7 @@ async function listen(
 
 const portOf = (server: Server) => z.object({ port: z.number() }).parse(server.address()).port;
 
-/** Sends a GET over the agent's one connection. */
+/** Sends a GET over the agent's only connection. */
 async function get(port: number, agent: Agent): Promise<IncomingMessage> {
   const sent = request({ port, host: '127.0.0.1', agent }).end();
   const [response] = await once(sent, 'response');
@@ -43,7 +43,7 @@ const keepAlive = () => {
   return agent;
 };
 
-test('a request on a kept connection after the wish is answered, and told that it was the last', async () => {
+test('a request on a kept-alive connection after the drain begins is answered with Connection: close', async () => {
   const { drain, port } = await listen((_request, response) => response.end('hello'), {
     idleGraceMilliseconds: minute,
     patienceMilliseconds: minute,
@@ -58,7 +58,7 @@ test('a request on a kept connection after the wish is answered, and told that i
   await expect(get(port, agent)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('a request under way is finished, and its connection closed', async () => {
+test('a running request is finished, and its connection closed', async () => {
   let answer = () => {};
   const { server, drain, port } = await listen(
     (_request, response) => {
@@ -75,7 +75,7 @@ test('a request under way is finished, and its connection closed', async () => {
   await drained;
 });
 
-test('an idle connection is closed after the grace', async () => {
+test('an idle connection is closed after the grace period', async () => {
   const { drain, port } = await listen((_request, response) => response.end('hello'), {
     idleGraceMilliseconds: 10,
     patienceMilliseconds: minute,
@@ -84,7 +84,7 @@ test('an idle connection is closed after the grace', async () => {
   await drain();
 });
 
-test('a request that never ends is cut off when patience does', async () => {
+test('a request that never ends is cut off after the timeout', async () => {
   const { server, drain, port } = await listen((_request, response) => response.end(), {
     idleGraceMilliseconds: 10,
     patienceMilliseconds: 100,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Begins a request that the service waits for, and never ends it: so the service cannot end at once. */
+/** Begins a request and never finishes it, so that the service cannot stop at once. */
 export async function holdConnection({ url }: { readonly url: string }): Promise<void> {
   const { hostname, port } = new URL(url);
   const stranger = connect(Number(port), hostname);
@@ -15,6 +15,6 @@ export async function holdConnection({ url }: { readonly url: string }): Promise
     'Expect: 100-continue',
   ];
   stranger.write(`${head.join('\r\n')}\r\n\r\n`);
-  // The service has read the head once it asks for the rest.
+  // The service has read the head when it asks for the body.
   await once(stranger, 'data');
 }

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 
 const patient = { timeout: 20_000, interval: 20 };
 
-describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
+describe.skipIf(!hasRedisServer)('installations that share a Redis', () => {
   async function start(
     redisUrl: string,
     options: Parameters<typeof startTestServer>[0] = {},
@@ -20,7 +20,7 @@ describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
   const storeOf = ({ deps }: TestServer) => deps.services.store;
   const limit = { name: 'auth', points: 5 } as const;
 
-  test('each has nonces, limits, an epoch and channels of its own, in whichever database of it', async () => {
+  test('have separate nonces, limits, epochs and channels, in any database of that Redis', async () => {
     const redis = await OwnRedis.start();
     const urls = [redis.url, redis.url, `${redis.url}/3`];
     const stores = (await Promise.all(urls.map((url) => start(url)))).map(storeOf);
@@ -38,12 +38,12 @@ describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
     }
     for (const [index, store] of stores.entries()) await store.publish('talk', `${index}`);
     await vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(3), patient);
-    // An answer after every message that was on its way.
+    // This answer arrives after all pending messages.
     for (const store of stores) await store.addOnce(randomUUID(), 60);
     expect(heard.sort()).toEqual(['0 heard 0', '1 heard 1', '2 heard 2']);
   }, 120_000);
 
-  test('each names its keys and channels by REDIS_PREFIX and its own id', async () => {
+  test('prefix their keys and channels with REDIS_PREFIX and their id', async () => {
     const redis = await OwnRedis.start();
     const { deps } = await start(redis.url, { env: { REDIS_PREFIX: 'shop.' } });
     const { rows } = await deps.services.database.pool.query<{ id: string }>('SELECT id FROM installation');
@@ -65,7 +65,7 @@ describe.skipIf(!hasRedisServer)('of installations that share a Redis', () => {
   }, 60_000);
 
   test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-    'instances that start at once on one new database are one',
+    'are one installation if instances start at the same time on one new database',
     async () => {
       const redis = await OwnRedis.start();
       const first = await start(redis.url, { database: 'server' });

@@ -10,7 +10,7 @@ import { createWorld, type SeededApplication, type World } from '../setup/world.
 const patient = { timeout: 20_000, interval: 20 };
 const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
 
-// What one developer does leaves what instances have cached of another's licenses as it is.
+// Changes of one developer do not invalidate cached licenses of another developer.
 describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instances %s', (kind) => {
   let here: TestServer;
   let there: TestServer;
@@ -43,7 +43,7 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
     for (const session of sessions)
       expect(await session.ask(validatePath, { licenseKey })).toMatchObject({ code: 'OK' });
   };
-  /** Until both have read in the database what was changed until now: the last of it is that this application was. */
+  /** Waits until both instances have read all changes so far from the database; the last one is of this application. */
   async function untilHeard(): Promise<void> {
     for (const server of [here, there]) await openSession(server, application);
     await sql(
@@ -58,10 +58,10 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
       }, patient);
     }
   }
-  /** How often the neighbor's license is loaded again once `act` is done and known everywhere. */
+  /** How often the neighbor's license is reloaded after `act` is done and all instances know of it. */
   async function loadsAfter(act: () => Promise<unknown>): Promise<number[]> {
     await untilHeard();
-    // The first use is written; what is read after it stays.
+    // The first use writes to the license. What is loaded after it stays cached.
     await vi.waitFor(async () => {
       const before = misses();
       await askNeighbors();
@@ -78,7 +78,7 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   };
 
-  test('an extension of an application without licenses is told to nobody', async () => {
+  test('an extension of an application without licenses notifies no instance', async () => {
     const count = async () =>
       sql(here, `SELECT count(*)::int AS rows FROM cache_changes WHERE cache LIKE 'license%'`);
     const before = await count();
@@ -88,7 +88,7 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
     expect(await count()).toEqual(before);
   });
 
-  test("an extension leaves a neighbor's licenses cached", async () => {
+  test("an extension does not invalidate another developer's licenses", async () => {
     const own = await application.mintOne({ durationSeconds: 3_600 });
     await (await openSession(here, application)).ask(validatePath, { licenseKey: own.licenseKey });
     expect(await loadsAfter(() => post(`/apps/${application.id}/licenses/extend`, { seconds: 60 }))).toEqual([
@@ -96,7 +96,7 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
     ]);
   });
 
-  test("a mint of very many leaves a neighbor's licenses cached", async () => {
+  test("a large mint does not invalidate another developer's licenses", async () => {
     const keys = Array.from({ length: 1_001 }, (_, index) => ({
       licenseKeyHash: createHash('sha256').update(`${application.id} ${index}`).digest('hex'),
       licenseKeyPrefix: 'KEY',
@@ -107,7 +107,7 @@ describe.skipIf(!possible).each(['with Redis', 'without Redis'])('of two instanc
     ).toEqual([0, 0]);
   });
 
-  test("many changes between two looks leave a neighbor's licenses cached", async () => {
+  test("many changes between two polls do not invalidate another developer's licenses", async () => {
     const changes = `INSERT INTO cache_changes (cache, keys) SELECT 'license', '["x"]' FROM generate_series(1, 2000)`;
     expect(await loadsAfter(() => sql(here, changes))).toEqual([0, 0]);
   });

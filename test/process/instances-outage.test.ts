@@ -8,7 +8,7 @@ import { createWorld, type SeededApplication, type World } from '../setup/world.
 
 const patient = { timeout: 20_000, interval: 20 };
 
-/** An instance that reaches PostgreSQL through a relay, so that it alone can lose it. */
+/** An instance that connects to PostgreSQL through a relay, so that only it can lose the connection. */
 async function startBehindRelay(
   beside: TestServer,
   env: Record<string, string>,
@@ -19,7 +19,7 @@ async function startBehindRelay(
   return { server, relay };
 }
 
-describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL is away', () => {
+describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL is unavailable', () => {
   let whole: TestServer;
   beforeAll(async () => {
     whole = await startTestServer({ database: 'server', env: noLimits });
@@ -53,14 +53,14 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
   const post = (members: Record<string, unknown>, client = session.client) =>
     client.post(validatePath, session.seal(session.inner(members)));
   const statusOf = async (members: Record<string, unknown>) => (await post(members)).status;
-  /** Asked twice: the first one binds, the second one is remembered. */
+  /** Validates twice: the first request binds the license, the second one caches it. */
   async function cached(members: Record<string, unknown>): Promise<void> {
     for (const _time of ['first', 'second'])
       expect(await session.ask(validatePath, members)).toMatchObject({ code: 'OK' });
   }
 
   test.each(['cut', 'pause'] as const)(
-    'a license that is cached and bound is validated, from any address, until it expires (%s)',
+    'a license that is cached and bound is validated from any address until it expires (%s)',
     async (loss) => {
       await start();
       const { licenseKey } = await application.mintOne({ durationSeconds: 120, subscriptionTier: 3 });
@@ -83,7 +83,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     },
   );
 
-  test('a client opens a session, and what is in the log then is written when it is back', async () => {
+  test('a client can open a session, and its log entries are written when PostgreSQL is back', async () => {
     await start();
     const { id, licenseKey } = await application.mintOne();
     await cached({ licenseKey });
@@ -101,12 +101,12 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     expect(stored.lastIp).toBe(session.client.ip);
   });
 
-  test('what needs a write, or is not cached, is refused and not done', async () => {
+  test('requests that need a write or an uncached license are refused', async () => {
     await start();
     const [unused, unbound, unknown] = await application.mint({ amount: 3 });
     await cached({ licenseKey: unbound?.licenseKey });
     const other = await openSession(server, await world.createApplication());
-    // Of another application, so that the license is cached as it is, unused.
+    // With another application, so that the license is cached in its unused state.
     for (const _time of ['first', 'second'])
       await other.ask(validatePath, { licenseKey: unused?.licenseKey });
     relay.cut();
@@ -133,7 +133,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     }, patient);
   });
 
-  test('for longer than STALE_IF_DOWN_SECONDS, what is cached is refused as well, until it is back', {
+  test('cached licenses are refused after STALE_IF_DOWN_SECONDS, until PostgreSQL is back', {
     tags: 'slow',
   }, async () => {
     await start({ STALE_IF_DOWN_SECONDS: '1' });
@@ -146,7 +146,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('while PostgreSQL i
     await vi.waitFor(async () => expect(await statusOf({ licenseKey })).toBe(200), patient);
   });
 
-  test('nothing cached is served when STALE_IF_DOWN_SECONDS is 0', { tags: 'slow' }, async () => {
+  test('cached licenses are refused at once if STALE_IF_DOWN_SECONDS is 0', { tags: 'slow' }, async () => {
     await start({ STALE_IF_DOWN_SECONDS: '0' });
     const { licenseKey } = await application.mintOne();
     await cached({ licenseKey });

@@ -9,7 +9,7 @@ import { createWorld } from '../setup/world.ts';
 const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
 
 test.skipIf(!possible)(
-  'a ban that Redis refuses to tell is acknowledged when the other instances have read it from the database',
+  'a ban that Redis refuses to publish is acknowledged after the other instances have read it from the database',
   async () => {
     const redis = await OwnRedis.start();
     const env = { ...noLimits, REDIS_URL: redis.url };
@@ -28,7 +28,7 @@ test.skipIf(!possible)(
     const admin = new Redis(redis.url);
     onTestFinished(() => admin.disconnect());
     await admin.acl('SETUSER', 'default', '-publish');
-    // At once, so that each asks at another moment between two looks of the other instance.
+    // Concurrently, so that each request comes at a different time between two polls of the other instance.
     const verdicts = await Promise.all(
       licenses.map(async ({ id, licenseKey }) => {
         const answer = await world.client.post(`/api/v1/licenses/${id}/ban`);

@@ -10,14 +10,14 @@ import { createWorld, type SeededApplication, type SeededLicense, type World } f
 
 const patient = { timeout: 20_000, interval: 20 };
 
-// Two instances on one PostgreSQL server, and nothing else between them.
-describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances without Redis', () => {
+// Two instances share only a PostgreSQL server.
+describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('two instances without Redis:', () => {
   let here: TestServer;
   let there: TestServer;
   let world: World;
   let application: SeededApplication;
   let license: SeededLicense;
-  /** Of client software that asks the other instance. */
+  /** The result of client software that asks the other instance. */
   let session: SealedSession;
   beforeEach(async () => {
     here = await startTestServer({ database: 'server', env: noLimits });
@@ -62,19 +62,22 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
       after: { code: 'APP_DISABLED' },
     },
   };
-  test.each(Object.entries(changes))('%s on one is seen by the other', async (_what, { make, after }) => {
-    const first = await ask();
-    for (const _time of ['second', 'third']) expect(await ask()).toMatchObject({ code: 'OK' });
-    const answer = await make();
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    await vi.waitFor(async () => {
-      const { expiresAt, ...verdict } = await ask();
-      const isExtended = Date.parse(String(expiresAt)) > Date.parse(String(first.expiresAt));
-      expect({ ...verdict, isExtended }).toMatchObject(after);
-    }, patient);
-  });
+  test.each(Object.entries(changes))(
+    '%s on one instance takes effect on the other',
+    async (_what, { make, after }) => {
+      const first = await ask();
+      for (const _time of ['second', 'third']) expect(await ask()).toMatchObject({ code: 'OK' });
+      const answer = await make();
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      await vi.waitFor(async () => {
+        const { expiresAt, ...verdict } = await ask();
+        const isExtended = Date.parse(String(expiresAt)) > Date.parse(String(first.expiresAt));
+        expect({ ...verdict, isExtended }).toMatchObject(after);
+      }, patient);
+    },
+  );
 
-  test.each(['application', 'account'])('the deletion of an %s ends its sessions on both', async (what) => {
+  test.each(['application', 'account'])('deleting an %s ends its sessions on both', async (what) => {
     for (const _time of ['first', 'second']) expect(await ask()).toMatchObject({ code: 'OK' });
     const answer =
       what === 'application'
@@ -90,7 +93,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
     }, patient);
   });
 
-  test('a ban that is lifted on one is seen by the other', async () => {
+  test('removing a ban on one takes effect on the other', async () => {
     await ask();
     await post(`/licenses/${license.id}/ban`, { scope: 'hwid' });
     await vi.waitFor(async () => expect((await ask()).code).toBe('HWID_BANNED'), patient);
@@ -101,7 +104,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
   });
 
   test.each([1, 1_001])(
-    '%i keys that were unknown are known to the other once they are minted',
+    '%i keys that were unknown are valid on the other after they are minted',
     async (amount) => {
       const guesses = [...'ABCDEFGH'].map((letter) => `TEST-${letter}AAA`);
       const asked = async (licenseKey: string) => (await session.ask(validatePath, { licenseKey })).code;
@@ -123,7 +126,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
     },
   );
 
-  describe('a stream of the other', () => {
+  describe('a stream on the other', () => {
     const codesOf = ({ errors = [] }: { errors?: readonly { extensions: { code: string } }[] | undefined }) =>
       errors.map(({ extensions }) => extensions.code);
     const loggedIn = async (): Promise<string> => {
@@ -139,12 +142,12 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
       onTestFinished(() => stream.close());
       return stream;
     }
-    // Longer than this file waits for anything: what ends or wakes a stream is told, and not found by a slow look.
+    // Longer than any wait in this file, so that streams must react to notifications and not to a slow poll.
     beforeEach(() => {
       Object.assign(there.deps.services.securityLogFeed, { pollMilliseconds: 60_000 });
     });
 
-    test('ends when its cookie is logged out of, and no other does', async () => {
+    test('ends when its own cookie logs out, and not when another does', async () => {
       const [cookie, another] = [await loggedIn(), await loggedIn()];
       const [ended, stays] = [await follow({ cookie }), await follow({ cookie: another })];
       await world.client.with({ cookie }).post('/api/v1/auth/logout');
@@ -163,7 +166,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
       expect((await stream.rest()).map(codesOf)).toEqual([['APP_NOT_FOUND']]);
     });
 
-    test('has what client software asked the one for', async () => {
+    test('delivers entries of requests to the first', async () => {
       const stream = await follow({ cookie: await loggedIn() });
       const elsewhere = await openSession(here, application);
       await elsewhere.ask(validatePath, { licenseKey: license.licenseKey });
@@ -171,7 +174,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
     });
   });
 
-  test('each says at its start what it does not share', () => {
+  test('each logs at its start what it does not share', () => {
     for (const { logLines } of [here, there]) {
       expect(
         logLines.filter((line) => /REDIS_URL is not set.*replay protection and rate limits/.test(line)),
@@ -180,7 +183,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('of two instances w
   });
 });
 
-test('an instance on a database of its own has nothing to say about Redis', async () => {
+test('an instance on an embedded database logs nothing about Redis', async () => {
   const server = await startTestServer({ database: 'memory' });
   try {
     expect(server.logLines.join('')).not.toContain('REDIS_URL');

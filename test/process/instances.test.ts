@@ -9,14 +9,14 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
 import { createWorld, type SeededApplication, type SeededLicense, type World } from '../setup/world.ts';
 
-// Three instances on one PostgreSQL server and one Redis. That a stream of one has what happens on another is held by
-// test/graphql/subscription-instances.test.ts; the loss of PostgreSQL by instances-outage.test.ts.
+// Three instances on one PostgreSQL server and one Redis. Streams across instances are tested by
+// test/graphql/subscription-instances.test.ts, the loss of PostgreSQL by instances-outage.test.ts.
 const possible = process.env.TEST_DATABASE_URL !== undefined && hasRedisServer;
 const patient = { timeout: 20_000, interval: 5 };
 
-describe.skipIf(!possible)('of three instances', () => {
+describe.skipIf(!possible)('with three instances,', () => {
   let redis: OwnRedis;
-  /** Before the third instance's Redis, so that it alone can lose it. */
+  /** Relays the third instance's connection to Redis, so that only it can lose Redis. */
   let relay: Relay;
   let one: TestServer;
   let two: TestServer;
@@ -49,15 +49,15 @@ describe.skipIf(!possible)('of three instances', () => {
   });
   afterEach(() => vi.restoreAllMocks());
 
-  /** So that nothing that is asked again and again meets a limit. */
+  /** High limits, so that repeated requests do not reach them. */
   const anywhere = (server: TestServer) => new ApiClient(server.baseUrl, { ip: randomIp() });
 
-  /** How many requests were refused for want of PostgreSQL or Redis in time: those draw no point. */
+  /** How many requests were refused because PostgreSQL or Redis did not answer in time. They do not count towards a limit. */
   let unavailable = 0;
 
   /**
-   * What they did with Redis at hand. On a machine that is short of time an instance takes a Redis that has not answered
-   * for a second for lost, and refuses or counts alone, as it should: then all of it is done again.
+   * The result while Redis is available. On an overloaded machine, an instance may treat a Redis that has not answered
+   * for a second as lost, and correctly refuses or counts alone: then everything is repeated.
    */
   async function undisturbed<Result>(work: () => Promise<Result>): Promise<Result> {
     const lost = /Redis at \S+ (is away|did not count)/;
@@ -73,14 +73,14 @@ describe.skipIf(!possible)('of three instances', () => {
     }
   }
 
-  /** Sends an envelope of a session, which may have been opened on another instance. */
+  /** Sends an envelope of a session that may have been opened on another instance. */
   async function send(server: TestServer, envelope: unknown): Promise<{ status: number; code?: string }> {
     const { status, body } = await anywhere(server).post(validatePath, envelope);
     return { status, code: (body as { code?: string }).code };
   }
 
-  describe('an envelope is accepted by one alone,', () => {
-    test('when all of them see it at once', async () => {
+  describe('an envelope is accepted by only one instance,', () => {
+    test('when all receive it at the same time', async () => {
       const session = await openSession(two, application);
       const answers = await undisturbed(() => {
         const envelopes = Array.from({ length: 60 }, () => session.seal(session.inner(license)));
@@ -97,7 +97,7 @@ describe.skipIf(!possible)('of three instances', () => {
       }
     }, 120_000);
 
-    test('whichever saw it first', async () => {
+    test('the one that receives it first', async () => {
       const session = await openSession(three, application);
       for (const first of all) {
         const envelope = session.seal(session.inner(license));
@@ -107,7 +107,7 @@ describe.skipIf(!possible)('of three instances', () => {
       }
     });
 
-    test('and by none that cannot ask whether another has', async () => {
+    test('and by none that cannot reach Redis', async () => {
       const session = await openSession(three, application);
       const seen = session.seal(session.inner(license));
       expect((await send(one, seen)).status).toBe(200);
@@ -126,9 +126,9 @@ describe.skipIf(!possible)('of three instances', () => {
     });
   });
 
-  describe('a limit is one for all, over REST and GraphQL:', () => {
+  describe('a limit is shared by all, over REST and GraphQL:', () => {
     type Ask = (client: ApiClient) => Promise<boolean>;
-    /** True when a point was left for the request, whatever it was answered. */
+    /** True if the limit admitted the request, whatever the response. */
     const rest =
       (method: string, path: string, body?: unknown): Ask =>
       async (client) => {
@@ -199,7 +199,7 @@ describe.skipIf(!possible)('of three instances', () => {
       apiKeyAuth: [badBearer(rest('GET', '/auth/me')), badBearer(graphql('{ me { id } }'))],
     };
 
-    // licenseRows counts licenses and no requests: test/ephemeral and test/api show that it is shared.
+    // licenseRows counts licenses, not requests: test/ephemeral and test/api show that it is shared.
     const { licenseRows: _, ...ofRequests } = rateLimitDefaults;
     test.each(Object.entries(ofRequests))(
       '%s',
@@ -224,14 +224,14 @@ describe.skipIf(!possible)('of three instances', () => {
     );
   });
 
-  /** One change: what validate says on any instance before and after it. */
+  /** A change, with the result of validate on any instance before and after it. */
   interface Change {
     readonly hwid?: string;
     readonly before?: Record<string, unknown>;
     readonly prepare?: () => Promise<unknown>;
     readonly make: () => Promise<ApiAnswer>;
     readonly after: Record<string, unknown>;
-    /** The hwid that is sent afterwards, where it is another. */
+    /** The hwid that is sent after the change, if it differs. */
     readonly hwidAfter?: string;
   }
   const ok = { code: 'OK' };
@@ -317,13 +317,13 @@ describe.skipIf(!possible)('of three instances', () => {
     return { ...answer, extended: Date.parse(String(answer.expiresAt)) > three.clock.now() + 3_600_000 };
   }
 
-  /** How long it took for an instance to see a change, and how often it was asked in vain before. */
+  /** How long it took until an instance saw a change, and how many requests did not see it. */
   interface Seen {
     readonly milliseconds: number;
     readonly inVain: number;
   }
 
-  /** Makes a change on the first instance, and waits until both others see it. */
+  /** Makes a change on the first instance and waits until both others see it. */
   async function seenElsewhere({
     prepare,
     before = ok,
@@ -334,7 +334,7 @@ describe.skipIf(!possible)('of three instances', () => {
   }: Change): Promise<Seen[]> {
     const session = await openSession(one, application);
     await prepare?.();
-    // The first of them binds; what has been asked twice is cached.
+    // The first request binds the license, the second one caches it.
     for (const server of [two, three, two, three])
       expect(await ask(server, session, hwid)).toMatchObject(before);
     const answer = await make();
@@ -350,7 +350,7 @@ describe.skipIf(!possible)('of three instances', () => {
         return { milliseconds: performance.now() - madeAt, inVain: asked - 1 };
       }),
     );
-    // Once seen, it is never unseen.
+    // An instance that has seen the change never returns the old result again.
     for (let turn = 0; turn < 5; turn++) {
       for (const server of [two, three]) expect(await ask(server, session, hwidAfter)).toMatchObject(after);
     }
@@ -358,7 +358,7 @@ describe.skipIf(!possible)('of three instances', () => {
   }
 
   describe.each(['Redis alone', 'PostgreSQL alone'] as const)(
-    'a change on one is seen by the others, through %s:',
+    'a change on one takes effect on the others through %s:',
     (channel) => {
       const looks: Seen[] = [];
       beforeEach(async () => {
@@ -366,7 +366,7 @@ describe.skipIf(!possible)('of three instances', () => {
           await sql(one, 'CREATE RULE silent AS ON INSERT TO cache_changes DO INSTEAD NOTHING');
           return () => sql(one, 'DROP RULE silent ON cache_changes');
         }
-        // As when it is killed between its commit and its message.
+        // As if the instance is killed between its commit and its message.
         const { store } = one.deps.services;
         const publish = store.publish.bind(store);
         vi.spyOn(store, 'publish').mockImplementation(async (name, message) => {
@@ -388,7 +388,7 @@ describe.skipIf(!possible)('of three instances', () => {
     },
   );
 
-  describe('one that has lost Redis serves nothing that it had cached', () => {
+  describe('one that has lost Redis serves nothing from its cache', () => {
     afterEach(() => relay.restore());
     const sessionInit = async () => {
       const { status, body } = await anywhere(three).post('/api/v1/session/init', {
@@ -399,8 +399,8 @@ describe.skipIf(!possible)('of three instances', () => {
       return { status, code: (body as { code?: string }).code };
     };
 
-    test('while it has none, nor when it is back', async () => {
-      // Of the two channels, the one that it has lost.
+    test('until it has reconnected and reloaded', async () => {
+      // Disables the channel that is not lost.
       await sql(one, 'CREATE RULE silent AS ON INSERT TO cache_changes DO INSTEAD NOTHING');
       try {
         const session = await openSession(three, application);
@@ -409,7 +409,7 @@ describe.skipIf(!possible)('of three instances', () => {
         await vi.waitFor(() => expect(three.deps.services.store.isAvailable()).toBe(false), patient);
         await post(`/licenses/${license.id}/ban`);
         await settings({ status: 'disabled' });
-        // A handshake asks no replay guard, so it shows what is read while Redis is away.
+        // A handshake does not use the replay guard, so it shows what is read while Redis is unavailable.
         expect(await sessionInit()).toEqual({ status: 403, code: 'APP_DISABLED' });
         await settings({ status: 'active' });
         expect(await sessionInit()).toMatchObject({ status: 200 });
@@ -429,7 +429,7 @@ describe.skipIf(!possible)('of three instances', () => {
       }
     });
 
-    test('when its connection falls silent instead of closing', async () => {
+    test('if its connection hangs instead of closing', async () => {
       for (const _time of ['first', 'second']) expect(await sessionInit()).toMatchObject({ status: 200 });
       relay.pause();
       await settings({ status: 'disabled' });
@@ -441,7 +441,7 @@ describe.skipIf(!possible)('of three instances', () => {
       }
     });
 
-    test('and its limits are then its own, and hold', async () => {
+    test('and enforces its limits alone', async () => {
       relay.cut();
       await vi.waitFor(() => expect(three.deps.services.store.isAvailable()).toBe(false), patient);
       const client = anywhere(three);

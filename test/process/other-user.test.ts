@@ -9,17 +9,17 @@ import { prepareEmbedded } from '../../src/tools/prepare-embedded.ts';
 import { ensureTemplate } from '../setup/database.ts';
 import { root, startServiceProcess } from '../setup/process.ts';
 
-/** The user named nobody, who owns no file. */
+/** The user `nobody`, who owns no files. */
 const userId = 65_534;
 const isSuperuser = process.getuid?.() === 0;
 if (!isSuperuser)
-  process.stderr.write('Left out: starts by another user (only the superuser may try them).\n');
+  process.stderr.write('Skipped: starts by another user (only the superuser may try them).\n');
 const slow = 240_000;
 const run = promisify(execFile);
 
 beforeAll(async () => {
   await ensureTemplate();
-  // One that was there may be of a version that let nobody else read it.
+  // An existing one may be from a version that did not make it readable for other users.
   await prepareEmbedded();
 });
 
@@ -31,7 +31,7 @@ async function newDirectory(owner?: number): Promise<string> {
   return directory;
 }
 
-/** An installation of the test's own. */
+/** A copy of the installation for this test. */
 async function install(): Promise<string> {
   const installation = await newDirectory();
   for (const name of ['dist', 'prisma', 'src', 'package.json', 'tsconfig.json']) {
@@ -70,7 +70,7 @@ test.skipIf(!isSuperuser)(
 );
 
 test.skipIf(!isSuperuser)(
-  'the service makes its database anew where it may not read the prepared one, and says so',
+  'the service creates its database without the prepared one if it cannot read that, and logs it',
   async () => {
     const installation = await install();
     await chmod(join(await templateOf(installation), 'data'), 0o700);
@@ -82,7 +82,7 @@ test.skipIf(!isSuperuser)(
 );
 
 test.skipIf(!isSuperuser)(
-  'the database is prepared for every user, whatever the umask is',
+  'the prepared database is readable for every user, whatever the umask',
   async () => {
     const installation = await install();
     await rm(join(installation, 'dist/embedded'), { recursive: true });
@@ -100,7 +100,7 @@ test.skipIf(!isSuperuser)(
 );
 
 test.skipIf(!isSuperuser)(
-  'a place that this user may not write to is named, and it alone',
+  'a directory that this user may not write to is named in the error',
   async () => {
     const parent = await newDirectory();
     const notThere = await failureOf(envOf(join(parent, 'a', 'data')));
@@ -122,7 +122,7 @@ test.skipIf(!isSuperuser)(
 );
 
 test.skipIf(!isSuperuser)(
-  'root does not touch the database of another user, whose service would not start again',
+  'root does not change the database of another user, whose service would then fail to start',
   async () => {
     const directory = await newDirectory(userId);
     await (await startServiceProcess(envOf(directory), { userId })).stop();

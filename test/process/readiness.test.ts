@@ -9,7 +9,7 @@ import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { startRelay } from '../setup/relay.ts';
 
-/** /health/ready of the built service, which loses its servers, or is told to stop. */
+/** /health/ready of the built service while it loses its servers or stops. */
 
 const part = z.strictObject({ ready: z.boolean(), detail: z.string() });
 const report = z.strictObject({
@@ -32,14 +32,14 @@ async function ready(service: ServiceProcess) {
   return { status: response.status, ...report.parse(body), text: JSON.stringify(body) };
 }
 
-test('with the embedded database all is ready, and /health says what it always said', async () => {
+test('with the embedded database the service is ready, and /health is unchanged', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   expect(await ready(service)).toMatchObject({ status: 200, ready: true });
   expect(await (await fetch(`${service.url}/health`)).json()).toEqual({ ok: true, service: 'latchkey' });
 }, 90_000);
 
 describe.skipIf(serverUrl === null)('on a PostgreSQL server', { tags: 'slow' }, () => {
-  test('that falls silent or goes away, says so without naming it, and when it is back', async () => {
+  test('that hangs or closes, reports it without naming the server, and recovers', async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);
     const relay = await startRelay(url);
@@ -67,7 +67,7 @@ describe.skipIf(serverUrl === null)('on a PostgreSQL server', { tags: 'slow' }, 
 });
 
 describe.skipIf(redisUrl === undefined)('with Redis', () => {
-  test('that goes away, says so, and when it is back', async () => {
+  test('that closes, reports it, and recovers', async () => {
     const relay = await startRelay(redisUrl ?? '');
     onTestFinished(() => relay.close());
     const service = await start({ DATA_DIR: 'memory:', REDIS_URL: relay.url });
@@ -83,16 +83,16 @@ describe.skipIf(redisUrl === undefined)('with Redis', () => {
   }, 120_000);
 });
 
-test('while it stops it is not ready, on connections that were open', async () => {
+test('the service is not ready while it stops, on connections that are still open', async () => {
   const service = await start({ DATA_DIR: 'memory:', SHUTDOWN_SECONDS: '60' });
   const { hostname, port } = new URL(service.url);
-  // Half a request holds the end up.
+  // An incomplete request delays the shutdown.
   const stranger = connect(Number(port), hostname);
   stranger.on('error', () => {});
   onTestFinished(() => void stranger.destroy());
   await once(stranger, 'connect');
   stranger.write('POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{"a');
-  // A second one asks while the service is on its way out: its connection was accepted before.
+  // A second connection, accepted before, asks during the shutdown.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const ask = async () => {

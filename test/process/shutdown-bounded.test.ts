@@ -7,7 +7,7 @@ import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { parsePage } from '../telemetry/page.ts';
 
-/** How long an end may take, and ends that nobody asked for. */
+/** The shutdown timeout, and unexpected ends. */
 
 const redisUrl = process.env.TEST_REDIS_URL;
 
@@ -17,7 +17,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<ServiceProc
   return service;
 }
 
-/** A request that is never whole. */
+/** A request that is never completed. */
 async function holdRequest(service: ServiceProcess): Promise<void> {
   const { hostname, port } = new URL(service.url);
   const stranger = connect(Number(port), hostname);
@@ -25,11 +25,11 @@ async function holdRequest(service: ServiceProcess): Promise<void> {
   onTestFinished(() => void stranger.destroy());
   await once(stranger, 'connect');
   stranger.write('POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{"a');
-  // Answered when that one has been accepted and read.
+  // This is answered after that request has been accepted and read.
   await (await fetch(`${service.url}/health`)).text();
 }
 
-/** Runs a line of JavaScript in the service when it hears SIGUSR2. */
+/** Runs a line of JavaScript in the service when it receives SIGUSR2. */
 const onSignal = (script: string) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`process.on('SIGUSR2',()=>{${script}})`)}`,
 });
@@ -40,7 +40,7 @@ async function stopMilliseconds(service: ServiceProcess): Promise<number> {
   return performance.now() - from;
 }
 
-test('SHUTDOWN_SECONDS is how long a half-sent request can hold the end up', {
+test('an incomplete request delays the shutdown by at most SHUTDOWN_SECONDS', {
   tags: 'slow',
   timeout: 120_000,
 }, async () => {
@@ -50,13 +50,13 @@ test('SHUTDOWN_SECONDS is how long a half-sent request can hold the end up', {
   await holdRequest(long);
   const shortMilliseconds = await stopMilliseconds(short);
   const longMilliseconds = await stopMilliseconds(long);
-  // The longer of the two gives requests five seconds; the shorter all in all one, and is exact only on an idle machine.
+  // The longer timeout gives requests five seconds, the shorter one half a second, which is exact only on an idle machine.
   expect(longMilliseconds).toBeGreaterThan(4_500);
   expect(shortMilliseconds).toBeLessThan(longMilliseconds);
 });
 
 test.skipIf(serverUrl === null || redisUrl === undefined)(
-  'it bounds the end of workers, too',
+  'SHUTDOWN_SECONDS bounds the shutdown of workers too',
   { tags: 'slow', timeout: 120_000 },
   async () => {
     const { url, drop } = await createServerDatabase();
@@ -72,9 +72,9 @@ test.skipIf(serverUrl === null || redisUrl === undefined)(
     await holdRequest(service);
     process.kill(Number(/"worker":1,"pid":(\d+)/.exec(service.output())?.[1]), 'SIGSTOP');
     const stopped = service.stop();
-    // A worker that is stuck is killed, and the supervisor says that it was not a good end.
+    // A stuck worker is killed, and the supervisor reports an unclean end.
     expect(await stopped).toBe(1);
-    expect(service.output()).toContain('a worker does not end');
+    expect(service.output()).toContain('killed a worker that did not end');
   },
 );
 
@@ -84,27 +84,27 @@ const lineOf = (service: ServiceProcess, text: string) =>
     .split('\n')
     .find((line) => line.includes(text));
 
-test('an exception that nothing caught is logged whole, and ends the process in order with 1', async () => {
+test('an uncaught exception is logged completely and shuts the process down gracefully with exit code 1', async () => {
   const service = await start(onSignal(`throw new Error('planted')`));
   const ended = service.stop('SIGUSR2');
   expect(await ended).toBe(1);
-  const line = JSON.parse(lineOf(service, 'An exception that nothing caught') ?? 'null');
+  const line = JSON.parse(lineOf(service, 'Uncaught exception') ?? 'null');
   expect(line).toMatchObject({ level: 60, err: { message: 'planted' } });
   expect(lineOf(service, 'Stopping: finishing open requests')).toBeDefined();
 }, 90_000);
 
-describe('a rejection that nothing listened to', () => {
-  test('is logged and counted, and the service goes on', async () => {
+describe('an unhandled rejection', () => {
+  test('is logged and counted, and the service continues', async () => {
     const metricsPort = await freePort();
     const service = await start({
       METRICS_PORT: String(metricsPort),
       ...onSignal(`Promise.reject(new Error('planted'))`),
     });
     process.kill(service.pid, 'SIGUSR2');
-    await vi.waitFor(() => expect(lineOf(service, 'A rejection that nothing listened to')).toBeDefined(), {
+    await vi.waitFor(() => expect(lineOf(service, 'Unhandled rejection')).toBeDefined(), {
       timeout: 20_000,
     });
-    expect(JSON.parse(lineOf(service, 'A rejection that nothing listened to') ?? 'null')).toMatchObject({
+    expect(JSON.parse(lineOf(service, 'Unhandled rejection') ?? 'null')).toMatchObject({
       level: 60,
       err: { message: 'planted' },
     });

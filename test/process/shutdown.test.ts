@@ -13,7 +13,7 @@ import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { createWorld } from '../setup/world.ts';
 import { holdConnection } from './hold-connection.ts';
 
-/** What a SIGTERM leaves behind: the built service in a process of its own, and the database after it has ended. */
+/** SIGTERM to the built service, and the database after its end. */
 
 interface OwnDatabase {
   readonly env: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<ServiceProc
   return service;
 }
 
-/** Validates one license after the other over kept-alive connections until nobody listens any more. */
+/** Validates licenses one after another over kept-alive connections until the service stops listening. */
 async function validateUntilGone(baseUrl: string, workers: number) {
   const application = await (await createWorld({ baseUrl })).createApplication();
   const waiting = await application.mint({ amount: 10_000 });
@@ -68,7 +68,7 @@ async function validateUntilGone(baseUrl: string, workers: number) {
 }
 
 describe.each(databases)('SIGTERM on %s', (_name, open) => {
-  test('under keep-alive load ends with 0, and loses neither an answer nor a log entry', async () => {
+  test('under keep-alive load exits with 0 and loses no response and no log entry', async () => {
     const { env, address } = await open();
     const service = await start({ ...env, RATE_LIMITS: 'validate=1000000,session=1000' });
     const load = await validateUntilGone(service.url, 8);
@@ -94,7 +94,7 @@ describe.each(databases)('SIGTERM on %s', (_name, open) => {
   }, 90_000);
 });
 
-test("a stranger's half-sent request does not keep the service from ending with 0", async () => {
+test('an incomplete request does not keep the service from exiting with 0', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   const { hostname, port } = new URL(service.url);
   const stranger = connect(Number(port), hostname);
@@ -103,25 +103,25 @@ test("a stranger's half-sent request does not keep the service from ending with 
   stranger.write(
     'POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a',
   );
-  // One that has sent nothing at all is no better.
+  // The same with a connection that has sent nothing.
   await holdConnection(service);
   expect(await service.stop()).toBe(0);
 }, 60_000);
 
-/** Sends the first signal, and waits until it has arrived: the same one twice at once would count as one. */
+/** Sends the first signal and waits until it has arrived: two equal signals at once would be merged. */
 async function stopping(service: ServiceProcess, signal: NodeJS.Signals): Promise<void> {
   process.kill(service.pid, signal);
   await vi.waitFor(() => expect(service.output()).toContain('Stopping'), { timeout: 10_000, interval: 5 });
 }
 
-test('Ctrl-C under npm start arrives twice, and is one wish: the log is written before the end', async () => {
+test('Ctrl-C under npm start arrives twice but counts once: the log is written before the end', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   await holdConnection(service);
   await stopping(service, 'SIGINT');
   expect(await service.stop('SIGINT')).toBe(0);
 }, 60_000);
 
-test('a second signal later on ends it at once', async () => {
+test('a second signal ends the service at once', async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   await holdConnection(service);
   await stopping(service, 'SIGTERM');

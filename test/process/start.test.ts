@@ -4,21 +4,21 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { root, startServiceProcess } from '../setup/process.ts';
 
-/** What an operator is told when the service cannot start: one sentence with what to do, and no stack. */
+/** The message of a failed start: one sentence with advice, without a stack. */
 
-// Which error a link-local address without a zone that exists gives depends on the machine.
+// The error for a link-local address without an existing zone depends on the machine.
 test.each([
   ['192.0.2.1', /EADDRNOTAVAIL/],
   ['fe80::1', /EINVAL|EADDRNOTAVAIL/],
   ['fe80::1%nowhere', /EINVAL|ENOTFOUND|EADDRNOTAVAIL/],
-])('HOST %s is said plainly', async (HOST, code) => {
+])('HOST %s fails with a clear message', async (HOST, code) => {
   const said = await startServiceProcess({ HOST, DATA_DIR: 'memory:' }).then(String, String);
   expect(said).toMatch(/Cannot listen: .*Set HOST to/);
   expect(said).toMatch(code);
   expect(said).not.toMatch(/\n\s+at /);
 });
 
-/** Runs a command that starts the service, until it has written that it listens; answers how to go on. */
+/** Runs a command that starts the service until it logs that it listens. */
 async function startBy(command: string, ...args: string[]) {
   const child = spawn(command, args, {
     cwd: root,
@@ -33,7 +33,7 @@ async function startBy(command: string, ...args: string[]) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  // The service has ended when nothing has its output open any more.
+  // The service has ended when its output is closed.
   const silent = once(child.stdout, 'close');
   const listens = new Promise<void>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
@@ -46,41 +46,38 @@ async function startBy(command: string, ...args: string[]) {
   return { child, silent, output: () => output };
 }
 
-test('npm start passes SIGTERM on, and leaves no server running', async () => {
+test('npm start forwards SIGTERM and leaves no server running', async () => {
   const { child, silent, output } = await startBy('npm', 'start');
   child.kill('SIGTERM');
   await silent;
   expect(output()).toContain('"signal":"SIGTERM"');
 });
 
-test('a variable that is misspelt is named when the service starts', async () => {
+test('a misspelt variable is reported at the start', async () => {
   const { child, silent, output } = await startBy(process.execPath, 'dist/main.js');
   child.kill('SIGTERM');
   await silent;
-  expect(output()).toContain('LOG_LEVL is not a variable of Latchkey: is LOG_LEVEL meant?');
+  expect(output()).toContain('LOG_LEVL is not a Latchkey variable. Did you mean LOG_LEVEL?');
 });
 
 /** Gives a command a terminal (util-linux). */
 const script = '/usr/bin/script';
 
-test.skipIf(!existsSync(script))(
-  'on a terminal the log is read by a person, elsewhere by a program',
-  async () => {
-    const onTerminal = await startBy(script, '-qec', `${process.execPath} dist/main.js`, '/dev/null');
-    onTerminal.child.kill('SIGTERM');
-    await onTerminal.silent;
-    expect(onTerminal.output()).toMatch(/INFO.*Listening on http/);
-    expect(onTerminal.output()).toMatch(/Open http:\S+ in a browser/);
-    expect(onTerminal.output()).not.toContain('{"level"');
+test.skipIf(!existsSync(script))('the log is human-readable on a terminal and JSON elsewhere', async () => {
+  const onTerminal = await startBy(script, '-qec', `${process.execPath} dist/main.js`, '/dev/null');
+  onTerminal.child.kill('SIGTERM');
+  await onTerminal.silent;
+  expect(onTerminal.output()).toMatch(/INFO.*Listening on http/);
+  expect(onTerminal.output()).toMatch(/Open http:\S+ in a browser/);
+  expect(onTerminal.output()).not.toContain('{"level"');
 
-    const elsewhere = await startBy(process.execPath, 'dist/main.js');
-    elsewhere.child.kill('SIGTERM');
-    await elsewhere.silent;
-    for (const line of elsewhere.output().trim().split('\n'))
-      expect(() => JSON.parse(line), line).not.toThrow();
-    expect(elsewhere.output()).not.toContain('in a browser');
-  },
-);
+  const elsewhere = await startBy(process.execPath, 'dist/main.js');
+  elsewhere.child.kill('SIGTERM');
+  await elsewhere.silent;
+  for (const line of elsewhere.output().trim().split('\n'))
+    expect(() => JSON.parse(line), line).not.toThrow();
+  expect(elsewhere.output()).not.toContain('in a browser');
+});
 
 test('GraphQL, which is loaded on first use, answers every request of the first moment', async () => {
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });

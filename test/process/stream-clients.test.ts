@@ -10,7 +10,7 @@ import { apiKeyAnswer, expectSuccess } from '../api/support.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { createWorld } from '../setup/world.ts';
 
-/** What standard clients of streams, with their defaults, make of a service that is stopped and started again. */
+/** Standard stream clients with default settings, while the service is restarted. */
 
 const patient = { timeout: 120_000, interval: 100 };
 
@@ -34,7 +34,7 @@ async function startOnDisk() {
 const query =
   'subscription Follow($applicationId: ID!) { securityLog(applicationId: $applicationId) { id } }';
 
-test('they come back by themselves, and complete when the application is gone', async () => {
+test('they reconnect by themselves, and complete when the application is deleted', async () => {
   const service = await startOnDisk();
   const world = await createWorld({ baseUrl: service.url });
   const application = await world.createApplication();
@@ -99,7 +99,7 @@ test('they come back by themselves, and complete when the application is gone', 
   expect(sse.ends).toEqual([]);
   expect(source.completed).toBe(0);
 
-  // The management client resumes after the last entry that it has: it has every one, in order, once.
+  // The management client resumes after its last entry, so it receives every entry once and in order.
   const listed: string[] = [];
   for (let cursor = ''; ; ) {
     const { body } = await world.client.get(`/api/v1/apps/${application.id}/logs?limit=200${cursor}`);

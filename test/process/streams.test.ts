@@ -3,7 +3,7 @@ import { openEventStream } from '../setup/event-stream.ts';
 import { startServiceProcess } from '../setup/process.ts';
 import { createWorld } from '../setup/world.ts';
 
-/** What open streams mean to the process: neither their end nor its own may be held up by the other. */
+/** Open streams must not delay the end of the process, and their end must not harm it. */
 
 async function start() {
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });
@@ -14,17 +14,17 @@ async function start() {
   return { service, world, follow: () => openEventStream(world.client, { query }) };
 }
 
-test('SIGTERM breaks every open stream off, completing none, and the service ends with 0', async () => {
+test('SIGTERM breaks off every open stream without completing it, and the service exits with 0', async () => {
   const { service, follow } = await start();
   const streams = await Promise.all([follow(), follow(), follow()]);
-  // A stream that completes resolves instead.
+  // A stream that completes would resolve.
   const ends = Promise.allSettled(streams.map((stream) => stream.rest()));
   expect(await service.stop()).toBe(0);
   expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(service.output()).not.toMatch(/"level":(50|60)|Error/);
 }, 60_000);
 
-test('readers who leave, early or late, do the service no harm', async () => {
+test('readers that disconnect early or late do not harm the service', async () => {
   const { service, world, follow } = await start();
   for (let turn = 0; turn < 15; turn++) {
     const stream = await follow();

@@ -8,7 +8,7 @@ import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { type Page, parsePage } from '../telemetry/page.ts';
 
-/** What the built service shows of itself at METRICS_PORT, by itself and with workers. */
+/** The metrics endpoint of the built service, alone and with workers. */
 
 const redisUrl = process.env.TEST_REDIS_URL;
 const patient = { timeout: 60_000, interval: 50 };
@@ -31,7 +31,7 @@ async function readPage(metrics: string): Promise<Page> {
 
 const health = { transport: 'health', method: 'GET', route: '/health', status: '2xx' };
 
-test('the page stands at an address of its own, and nothing else does', async () => {
+test('the metrics page is the only page on its own address', async () => {
   const { service, metrics } = await start({ DATA_DIR: 'memory:' });
   const page = await readPage(metrics);
   expect(page.value('latchkey_database_up')).toBe(1);
@@ -50,7 +50,7 @@ test('the page stands at an address of its own, and nothing else does', async ()
   expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
 }, 90_000);
 
-test('a port for metrics that is taken is said at the start, with what to do', async () => {
+test('a metrics port that is in use fails the start with advice', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());
@@ -60,12 +60,12 @@ test('a port for metrics that is taken is said at the start, with what to do', a
     String,
   );
   expect(said).toContain('ended with 1');
-  expect(said).toContain('The metrics cannot be served.');
-  expect(said).toContain('Set METRICS_PORT and METRICS_HOST to an address that is free.');
+  expect(said).toContain('The metrics endpoint could not start.');
+  expect(said).toContain('Set METRICS_PORT and METRICS_HOST to a free address.');
 }, 90_000);
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', { tags: 'slow' }, () => {
-  test('are one page, in which no count falls when one of them is stuck or dies', async () => {
+  test('share one page, in which no counter decreases when one of them is stuck or dies', async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);
     const { service, metrics } = await start({
@@ -79,7 +79,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', { t
       patient,
     );
     const before = (await readPage(metrics)).value('latchkey_requests_total', health);
-    // Each on a connection of its own, so that both workers have some.
+    // Each on its own connection, so that both workers get some.
     for (let count = 0; count < 10; count += 1)
       await (await fetch(`${service.url}/health`, { headers: { Connection: 'close' } })).text();
     await vi.waitFor(

@@ -13,15 +13,15 @@ import { freePort } from '../ephemeral/support.ts';
 import { createServerDatabase, serverUrl } from '../setup/database.ts';
 import { root } from '../setup/process.ts';
 
-/** A service whose log nobody reads, in a pipe that is full: it serves, and it ends. From the source, not the build. */
+/** A service whose log goes to a full pipe without a reader: it serves and stops. Run from the source, not the build. */
 
 const redisUrl = process.env.TEST_REDIS_URL;
 const logLine = z.object({ line: z.number().optional() });
 const patient = { timeout: 120_000, interval: 50 };
-/** Far above the four seconds that an end takes here; an end that waits for the reader never comes. */
+/** Far more than the four seconds of a shutdown here. A shutdown that waits for the reader never ends. */
 const soon = 30_000;
 
-/** A pipe that takes no more, and whose reader does not read. */
+/** A full pipe whose reader does not read. */
 function fullPipe(): number {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-pipe-'));
   const path = join(directory, 'pipe');
@@ -54,18 +54,18 @@ async function start(env: Readonly<Record<string, string>>) {
   const url = `http://127.0.0.1:${port}`;
   await vi.waitFor(async () => expect((await fetch(`${url}/health`)).ok).toBe(true), patient);
   return {
-    /** Sends a request that is never whole. */
+    /** Sends a request that is never completed. */
     holdRequest: async () => {
       const stranger = connect(port, '127.0.0.1');
       stranger.on('error', () => {});
       onTestFinished(() => void stranger.destroy());
       await once(stranger, 'connect');
       stranger.write('POST /api/v1/session/init HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{"a');
-      // Answered when that one has been accepted and read.
+      // This is answered after that request has been accepted and read.
       await (await fetch(`${url}/health`)).text();
     },
     signal: () => child.kill('SIGTERM'),
-    /** Its exit code, or that it goes on. */
+    /** Its exit code, or that it is still running. */
     end: () => Promise.race([exited.then(([code]) => code), sleep(soon, 'goes on', { ref: false })]),
   };
 }
@@ -74,7 +74,7 @@ test.each([
   ['to a pipe that somebody reads', ' | cat'],
   ['to a file', ''],
 ])(
-  'what was logged before an exit is all there, in order, %s',
+  'everything logged before an exit is written in order, %s',
   async (_where, reader) => {
     const directory = mkdtempSync(join(tmpdir(), 'latchkey-log-'));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -105,25 +105,25 @@ test.each([
   60_000,
 );
 
-test('it ends in order', async () => {
+test('it shuts down gracefully', async () => {
   const service = await start({ SHUTDOWN_SECONDS: '3' });
   await service.holdRequest();
   service.signal();
   expect(await service.end()).toBe(0);
 }, 200_000);
 
-test('a second signal ends it at once', async () => {
+test('a second signal ends the service at once', async () => {
   const service = await start({ SHUTDOWN_SECONDS: '60' });
   await service.holdRequest();
   service.signal();
-  // Sooner it would be taken for the same wish (stop-signal.ts).
+  // An earlier one would count as the same signal (stop-signal.ts).
   await sleep(1_500);
   service.signal();
   expect(await service.end()).toBe(1);
 }, 200_000);
 
 test.skipIf(serverUrl === null || redisUrl === undefined)(
-  'with workers, too',
+  'and so does a supervisor with workers',
   async () => {
     const { url, drop } = await createServerDatabase();
     onTestFinished(drop);

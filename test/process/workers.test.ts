@@ -10,7 +10,7 @@ import { createWorld } from '../setup/world.ts';
 import { startLoad } from './customers.ts';
 import { holdConnection } from './hold-connection.ts';
 
-/** `WORKERS=2 npm start`, on the real servers that it needs. */
+/** `WORKERS=2 npm start` with real servers. */
 
 const redisUrl = process.env.TEST_REDIS_URL;
 const patient = { timeout: 60_000, interval: 20 };
@@ -31,14 +31,14 @@ const linesOf = (service: ServiceProcess, msg: string) =>
     .map((line) => logLine.parse(JSON.parse(line)))
     .filter((line) => line.msg.startsWith(msg));
 
-/** The process that is this worker now. */
+/** The pid of the current process of this worker. */
 function pidOf(service: ServiceProcess, worker: number): number {
   const pid = linesOf(service, 'A worker is ready').findLast((line) => line.worker === worker)?.pid;
   if (pid === undefined) throw new Error(`worker ${worker} has never been ready`);
   return pid;
 }
 
-/** Waits for another process to take a worker's place. */
+/** Waits until a worker's process has been replaced. */
 async function untilReplaced(service: ServiceProcess, worker: number, formerPid: number): Promise<void> {
   await vi.waitFor(() => expect(pidOf(service, worker)).not.toBe(formerPid), patient);
 }
@@ -51,7 +51,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** One request on a connection of its own; the status of its answer. */
+/** Sends one request on its own connection and returns the status of the response. */
 async function ask(
   service: ServiceProcess,
   headers: Record<string, string> = {},
@@ -63,7 +63,7 @@ async function ask(
   return response.statusCode;
 }
 
-/** Each worker says once which client address it could not read: who answered this request, if it is its first such. */
+/** Each worker logs its first unreadable client address, which shows which worker answered this request. */
 const askUnreadable = (service: ServiceProcess, address: string) =>
   ask(service, { 'X-Forwarded-For': address });
 
@@ -94,7 +94,7 @@ async function startOwn(): Promise<ServiceProcess & { readonly databaseUrl: stri
   return { ...service, databaseUrl };
 }
 
-/** Starts it, and waits until all of it answers. */
+/** Starts the service and waits until all workers answer. */
 async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const service = await startServiceProcess(env);
   await vi.waitFor(() => expect(linesOf(service, 'Listening on')).toHaveLength(1), patient);
@@ -118,7 +118,7 @@ test('two workers without REDIS_URL are refused', async () => {
     SERVICE_SECRET: randomBytes(32).toString('base64'),
   }).then(String, String);
   expect(said).toContain('ended with 1');
-  expect(said).toContain('WORKERS above 1 needs REDIS_URL');
+  expect(said).toContain('WORKERS above 1 requires REDIS_URL');
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () => {
@@ -133,7 +133,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     await installation.drop();
   }, 60_000);
 
-  test('answer in turn, and each names itself in its log', async () => {
+  test('answer in turn, and each logs its number', async () => {
     const complainers = () =>
       linesOf(service, 'The client address in X-Forwarded-For cannot be parsed').map(({ worker }) => worker);
     for (const address of ['one', 'two', 'three', 'four'])
@@ -141,7 +141,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     await vi.waitFor(() => expect(complainers().toSorted()).toEqual([1, 2]), patient);
   });
 
-  test('one of them is stuck and then dies: its connections are answered by the other', {
+  test('if one is stuck and then dies, the other answers its connections', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -149,14 +149,14 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     process.kill(stuck, 'SIGSTOP');
     let answered = 0;
     const requests = Array.from({ length: 10 }, () => ask(service).then(() => (answered += 1)));
-    // The stuck one was given one or two before the other had taken its own.
+    // The stuck worker got one or two connections before the other had taken its own.
     await vi.waitFor(() => expect(answered).toBeGreaterThanOrEqual(5), patient);
     process.kill(stuck, 'SIGKILL');
     await Promise.all(requests);
     await untilReplaced(service, 1, stuck);
   });
 
-  test('one of them dies under load: no request of the other fails, and all are answered afterwards', {
+  test('if one dies under load, no request of the other fails, and all are answered afterwards', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -170,7 +170,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     await vi.waitFor(() => expect(load.answered()).toBeGreaterThan(answered + 100), patient);
     await load.stop();
 
-    // Half of the connections were its own: each broke once, and the others not at all.
+    // Half of the connections belonged to it: each broke once, and the others did not break.
     expect(failed).toBeLessThanOrEqual(4);
     expect(load.customers.filter(({ failures }) => failures.length > 1)).toEqual([]);
     expect(load.failures()).toHaveLength(failed);
@@ -181,7 +181,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     }, patient);
   });
 
-  test('one of them is told to end: nothing fails, and another takes its place', {
+  test('if one is told to stop, no request fails, and it is replaced', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -193,7 +193,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     expect(load.failures()).toEqual([]);
   });
 
-  test('one of them cannot start again for a while: the other answers, and it is back when it can be', {
+  test('if one cannot restart for a while, the other answers, and it returns when it can', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -217,7 +217,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two workers', () => {
-  test('SIGTERM under load: what was asked is answered and logged, and it ends with 0', async () => {
+  test('on SIGTERM under load: open requests are answered and logged, and the service exits with 0', async () => {
     const service = await startOwn();
     const load = await startLoad(service.url, { customers: 8, goOn: false });
     await vi.waitFor(() => expect(load.answered()).toBeGreaterThan(100), patient);
@@ -236,7 +236,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
     expect(logged?.count).toBe(load.answered());
   }, 120_000);
 
-  test('Ctrl-C reaches every process at once, and is one wish', {
+  test('on Ctrl-C, which reaches every process: it counts once', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -247,7 +247,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
     expect(linesOf(service, 'Stopping: finishing')).toHaveLength(2);
   });
 
-  test('a second signal later on ends all of it at once', { tags: 'slow', timeout: 120_000 }, async () => {
+  test('on a second signal: all processes end at once', { tags: 'slow', timeout: 120_000 }, async () => {
     const service = await startOwn();
     await holdConnection(service);
     process.kill(service.pid, 'SIGTERM');
@@ -260,7 +260,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
     );
   });
 
-  test('the supervisor is killed: the workers finish what they have and end, and the port is free', {
+  test('when the supervisor is killed: the workers finish their requests and end, and the port is free', {
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
@@ -282,7 +282,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('the end of two wo
 });
 
 describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers that cannot start', () => {
-  test('for want of an address to listen on', async () => {
+  test('fail if the address cannot be listened on', async () => {
     const { env, drop } = await install();
     onTestFinished(drop);
     const said = await startServiceProcess({ ...env, HOST: '192.0.2.1' }).then(String, String);
@@ -290,7 +290,7 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers that 
     expect(said).not.toMatch(/\n\s+at /);
   }, 120_000);
 
-  test('with another secret than before: that is said once, and nothing is left running', async () => {
+  test('fail with another secret than before: one message, and no process is left', async () => {
     const { env, drop } = await install();
     onTestFinished(drop);
     const before = await start(env);

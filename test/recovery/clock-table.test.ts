@@ -16,7 +16,7 @@ import { sql } from '../setup/stored.ts';
 import { tally } from '../setup/tally.ts';
 import { createWorld } from '../setup/world.ts';
 
-/** The table of docs/clocks.md: what holds while the clock is wrong, and after it is corrected. */
+/** The table of docs/clocks.md: what holds while the clock is wrong and after its correction. */
 
 const minute = 60;
 const hour = 60 * minute;
@@ -37,11 +37,11 @@ const follow = `subscription ($applicationId: ID!, $after: ID) {
 }`;
 const entry = z.object({ id: z.string(), event: z.string() });
 
-describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
+describe.each(databaseKinds)('on %s, a clock set', (kind) => {
   let server: TestServer;
   let offset = 0;
   beforeAll(async () => {
-    // The whole process's: ids are made by it too, and the test's own clock follows.
+    // The clock of the whole process, because ids use it too. The test's own clock follows it.
     const now = Date.now.bind(Date);
     vi.spyOn(Date, 'now').mockImplementation(() => now() + offset * 1_000);
     server = await startTestServer({
@@ -82,7 +82,7 @@ describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
         onTestFinished(() => stream.close());
         return stream;
       };
-      /** The next validation on a stream; what is on it before may have been seen. */
+      /** The next validation on a stream, which may have delivered earlier ones before. */
       const nextValidation = async (stream: EventStream): Promise<string> => {
         for (;;) {
           const [next] = await stream.take(1);
@@ -101,7 +101,7 @@ describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
         );
         return row;
       };
-      /** Maintenance deletes nothing that must be kept. */
+      /** Maintenance must not delete anything that must be kept. */
       const expectKept = async () => {
         const before = await stored();
         await maintain({ database, clock, log, retentionDays: 90 });
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
         return metricsAnswer.parse(answer.body).metrics.validations24h.total;
       };
 
-      // As it is.
+      // The clock is correct.
       const recorded = await openSession(server, application);
       const envelope = seal(recorded, licenseKey);
       const before = recorded.open(await recorded.client.post(validatePath, envelope));
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
       expectIdOfNow(await nextValidation(stream));
       const counted = await validations();
 
-      // The clock is wrong: verdicts follow it, and nothing that expired by it is deleted.
+      // The clock is wrong: results follow it, but nothing that expired by it is deleted.
       offset = step;
       expect(await validate(licenseKey)).toMatchObject({ code: step > hour ? 'EXPIRED' : 'OK' });
       expectIdOfNow(await nextValidation(stream));
@@ -173,7 +173,7 @@ describe.each(databaseKinds)('on %s, a clock that is set', (kind) => {
     120_000,
   );
 
-  test('a year ahead leaves nothing behind that displaces what comes later', async () => {
+  test('a year ahead leaves nothing behind that displaces later data', async () => {
     offset = 0;
     onTestFinished(() => {
       offset = 0;

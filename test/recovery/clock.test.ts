@@ -21,7 +21,7 @@ type Envelope = ReturnType<SealedSession['seal']>;
 const replay = async (session: SealedSession, envelope: Envelope) =>
   (await session.client.post(validatePath, envelope)).status;
 
-test('a clock that is set ahead or back by hours ends licenses by what it says alone, and lets no envelope in twice', async () => {
+test('a clock set ahead or back by hours expires licenses by its current time only, and accepts no envelope twice', async () => {
   const server = await startTestServer({ database: 'memory', env: noLimits });
   onTestFinished(server.close);
   const world = await createWorld(server);
@@ -33,14 +33,14 @@ test('a clock that is set ahead or back by hours ends licenses by what it says a
   const { code, expiresAt } = recorded.open(await recorded.client.post(validatePath, envelope));
   expect(code).toBe('OK');
 
-  /** What a program and its vendor see now. */
+  /** The results that a program and its vendor see now. */
   const expectNow = async (expected: string) => {
     const session = await openSession(server, application);
     const members = { licenseKey, hwid: 'device' };
     const answer = await session.ask(validatePath, members);
     expect(answer.code).toBe(expected);
     if (expected === 'OK') expect(answer.expiresAt).toBe(expiresAt);
-    // Others are at work as well: what has expired is dropped.
+    // Other requests run too: expired nonces are dropped.
     for (let count = 0; count < 5; count += 1) {
       const own = session.seal(session.inner({ licenseKey: other.licenseKey }));
       expect(session.open(await session.client.post(validatePath, own)).code).toBe('OK');
@@ -65,7 +65,7 @@ test('a clock that is set ahead or back by hours ends licenses by what it says a
 }, 300_000);
 
 test.skipIf(redisUrl === undefined)(
-  'a clock that was set back while Redis forgot the nonces ends the sessions, on every instance',
+  'a clock set back while Redis lost the nonces ends the sessions on every instance',
   async () => {
     const { keyPrefix, open } = redisInstances(redisUrl ?? '');
     let offset = 0;
@@ -90,7 +90,7 @@ test.skipIf(redisUrl === undefined)(
 
 const initAnswer = z.object({ timestamp: z.number() });
 
-test('the clock of a running process: its log keeps its order, its limits end in time, and it ends in order', async () => {
+test('a process whose clock is set keeps the order of its log, ends its rate limits in time, and shuts down gracefully', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-clock-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'offset');
@@ -112,7 +112,7 @@ test('the clock of a running process: its log keeps its order, its limits end in
 
   const set = async (seconds: number) => {
     offset = seconds * 1_000;
-    // Renamed into place, so that it is never read half.
+    // Renamed into place, so that no partial file is read.
     await writeFile(`${file}.new`, String(offset));
     await rename(`${file}.new`, file);
     await vi.waitFor(async () => {
@@ -171,7 +171,7 @@ test('the clock of a running process: its log keeps its order, its limits end in
   tally({ faults: 7 });
 }, 300_000);
 
-/** Asks for a session, whatever the answer. */
+/** Requests a session and ignores the result. */
 const init = (baseUrl: string, application: SeededApplication, client = new ApiClient(baseUrl)) =>
   client.post('/api/v1/session/init', {
     appId: application.id,

@@ -9,7 +9,7 @@ import { ensureTemplate, silent } from '../setup/database.ts';
 import { startServiceProcess } from '../setup/process.ts';
 import { tally } from '../setup/tally.ts';
 
-/** Damage that a disk, an interrupted copy or a person has done to a data directory; more is in test/database. */
+/** A data directory damaged by a disk, an interrupted copy or a person. More cases are in test/database. */
 
 let pristine: string;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function copy(): Promise<string> {
   return directory;
 }
 
-/** What a directory holds, file by file; without what PostgreSQL itself writes or removes as it starts. */
+/** The content of each file of a directory, without files that PostgreSQL writes or removes at its start. */
 function contents(directory: string): Record<string, string> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -44,7 +44,7 @@ function contents(directory: string): Record<string, string> {
   );
 }
 
-/** The one database's folder. */
+/** The folder of the only database. */
 const base = (files: string) => join(files, 'base', readdirSync(join(files, 'base'))[0] ?? '');
 
 describe('embedded files', () => {
@@ -52,11 +52,8 @@ describe('embedded files', () => {
     ['half a control file', (files) => truncateSync(join(files, 'global/pg_control'), 100)],
     ['an empty map of catalogs', (files) => truncateSync(join(base(files), 'pg_filenode.map'), 0)],
     ['an empty catalog of tables', (files) => truncateSync(join(base(files), '1259'), 0)],
-    [
-      'a catalog that was overwritten',
-      (files) => writeFileSync(join(base(files), '1259'), Buffer.alloc(8_192, 7)),
-    ],
-  ])('with %s are refused with what to do, and not made worse', async (_what, damage) => {
+    ['an overwritten catalog', (files) => writeFileSync(join(base(files), '1259'), Buffer.alloc(8_192, 7))],
+  ])('with %s are refused with advice, and not changed', async (_what, damage) => {
     const directory = await copy();
     damage(join(directory, 'postgres'));
     const before = contents(directory);
@@ -69,14 +66,14 @@ describe('embedded files', () => {
     tally({ faults: 1 });
   });
 
-  test('without the files that only a running server needs are opened', async () => {
+  test('without the files that only a running server needs can be opened', async () => {
     const directory = await copy();
     for (const name of ['postmaster.pid', 'postmaster.opts'])
       await rm(join(directory, 'postgres', name), { force: true });
     await (await open(directory)).close();
   });
 
-  test('with a half-written lock are opened, once nobody can hold it', async () => {
+  test('with a partial lock file can be opened when no process holds it', async () => {
     const directory = await copy();
     await writeFile(join(directory, 'postgres.lock.3'), '{"pid": 12');
     await (await open(directory)).close();
@@ -84,7 +81,7 @@ describe('embedded files', () => {
   });
 });
 
-test('a service whose secret file was cut says what to do, and leaves the file as it is', async () => {
+test('a service with a truncated secret file fails with advice and does not change the file', async () => {
   const directory = await copy();
   const service = await startServiceProcess({ DATA_DIR: directory });
   expect(await service.stop()).toBe(0);

@@ -18,7 +18,7 @@ import { tally } from '../setup/tally.ts';
 import { createWorld } from '../setup/world.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
-/** Disks that are full during a backup, during a first start, and under the log. */
+/** Full disks during a backup, during a first start, and for the log. */
 
 const slow = 300_000;
 const hasStack = /\n\s+at /;
@@ -45,7 +45,7 @@ async function seededDatabase(): Promise<string> {
 }
 
 test.skipIf(!canMount)(
-  'a backup to a full disk says so, leaves nothing there, and keeps the backup that it was to replace',
+  'a backup to a full disk fails with a message, leaves no file, and keeps the backup that it was to replace',
   async () => {
     const DATA_DIR = await seededDatabase();
     const disk = smallDisk(4);
@@ -77,7 +77,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  'a backup of a database whose disk is full says so, changes nothing there, and is made when there is space',
+  'a backup of a database on a full disk fails with a message and succeeds when there is space',
   async () => {
     const disk = smallDisk(96);
     const DATA_DIR = join(disk.path, 'data');
@@ -105,13 +105,13 @@ async function countTemplateFiles(): Promise<number> {
   return (await readdir(templateOf(await readMigrations()).directory, { recursive: true })).length;
 }
 
-// As many as the files of a prepared database, less some, and a few more: what the start adds finds none.
+// Fewer and slightly more inodes than the files of a prepared database: the start needs some more.
 test.skipIf(!canMount).each([
   ['space', 20, undefined],
   ['inodes', 160, 300],
   ['inodes for the first partitions of the log', 160, 'template'],
 ] as const)(
-  'a first start that runs out of %s says what to do, leaves nothing half made, and is done when there is enough',
+  'a first start that runs out of %s fails with advice, leaves nothing incomplete, and succeeds when there is enough',
   async (_what, megabytes, files) => {
     const disk = smallDisk(megabytes, files === 'template' ? (await countTemplateFiles()) + 15 : files);
     const env = { DATA_DIR: join(disk.path, 'data') };
@@ -131,7 +131,7 @@ test.skipIf(!canMount).each([
 );
 
 test.skipIf(!canMount)(
-  'a migration that runs out of space is undone and says so, and the next start completes it',
+  'a migration that runs out of space is rolled back with a message, and the next start applies it',
   async () => {
     const disk = smallDisk(160);
     const directory = join(disk.path, 'data');
@@ -165,7 +165,7 @@ test.skipIf(!canMount)(
 const logLine = z.looseObject({ level: z.number(), time: z.string() });
 
 test.skipIf(!canMount)(
-  'a log on a full disk blocks nothing, and continues with whole lines when there is space',
+  'a log on a full disk blocks nothing and continues with complete lines when there is space',
   async () => {
     const disk = smallDisk(1);
     const log = join(disk.path, 'log');

@@ -15,7 +15,7 @@ import { tally } from '../setup/tally.ts';
 import { createWorld } from '../setup/world.ts';
 import { canMount, makeReadOnly, mountSmallDisk, mountStoppingDisk, type SmallDisk } from './small-disk.ts';
 
-/** An embedded database whose disk rejects new files for a while, which does not end the engine. */
+/** An embedded database whose disk rejects new files for a while, without ending the engine. */
 
 const slow = 300_000;
 const patient = { timeout: 30_000, interval: 100 };
@@ -37,7 +37,7 @@ interface Refusal {
   end(): void;
 }
 
-/** What makes the test's disk reject files; `directory` is the service's. */
+/** Ways to make the test's disk reject files. `directory` is the service's data directory. */
 const refusals: [string, (disk: SmallDisk) => Refusal][] = [
   ['has no inode left', (disk) => ({ begin: disk.fillWithFiles, end: disk.free })],
   [
@@ -57,7 +57,7 @@ const refusals: [string, (disk: SmallDisk) => Refusal][] = [
   ],
 ];
 
-/** A service at work, whose vendor mints and whose customer validates a license that is cached. */
+/** A service whose vendor mints licenses while a customer validates a cached one. */
 async function startWork(directory: string) {
   const service: ServiceProcess = await startServiceProcess({
     DATA_DIR: directory,
@@ -85,7 +85,7 @@ async function startWork(directory: string) {
     else if (!isUnavailable(answer)) unexpected.push(answer.body);
     return answer.status;
   };
-  /** Everything acknowledged is there, and the service accepts more writes and shuts down cleanly. */
+  /** All acknowledged data is there, and the service accepts more writes and shuts down cleanly. */
   const expectWhole = async () => {
     await vi.waitFor(async () => expect(await readiness(url)).toMatchObject({ status: 200 }), patient);
     for (let turn = 0; turn < 5; turn += 1) expect(await mint()).toBe(201);
@@ -95,7 +95,7 @@ async function startWork(directory: string) {
     expect(await service.stop()).toBe(0);
     tally({ faults: 1, acknowledged: acknowledged.length });
   };
-  /** All that was acknowledged is what a service at another address knows. */
+  /** A service at another address has all acknowledged data. */
   const stored = async (baseUrl: string) => {
     const session = await openSession({ baseUrl, clock: systemClock }, application);
     for (const licenseKey of acknowledged.filter((_, place) => place % 100 === 0))
@@ -112,7 +112,7 @@ function smallDisk(megabytes: number, files?: number): SmallDisk {
 }
 
 test.skipIf(!canMount).each(refusals)(
-  'a disk that %s: it is reported, nothing acknowledged is lost, and writes resume without a restart',
+  'a disk that %s is reported, no acknowledged write is lost, and writes resume without a restart',
   async (_what, refusalOf) => {
     const disk = smallDisk(160, 4_000);
     const refusal = refusalOf(disk);
@@ -135,7 +135,7 @@ test.skipIf(!canMount).each(refusals)(
 );
 
 test.skipIf(!canMount)(
-  'a disk whose file system stops ends the process at once, and all that was acknowledged is there when it is repaired',
+  'a disk whose file system fails ends the process at once, and all acknowledged data is there after the repair',
   async (context) => {
     const disk = mountStoppingDisk();
     if (disk === null) return context.skip('there is no ext4 here');
@@ -164,10 +164,10 @@ test.skipIf(!canMount)(
 );
 
 const hasLimits = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
-if (!hasLimits) process.stderr.write('Left out: a process without descriptors (there is no prlimit here).\n');
+if (!hasLimits) process.stderr.write('Skipped: a process without descriptors (there is no prlimit here).\n');
 
 test.skipIf(!hasLimits)(
-  'a process that may open no more files: nothing acknowledged is lost, and writes resume without a restart',
+  'a process without free file descriptors loses no acknowledged write and resumes writes without a restart',
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'latchkey-descriptors-'));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -179,7 +179,7 @@ test.skipIf(!hasLimits)(
     let lowestFree = 0;
     while (taken.has(String(lowestFree))) lowestFree += 1;
     limit(String(lowestFree));
-    // New connections are impossible now; existing ones get answers.
+    // New connections fail now; existing ones get answers.
     for (let turn = 0; turn < 20; turn += 1) await mint().catch(() => null);
     limit(usual?.[1] ?? '');
     await expectWhole();

@@ -14,7 +14,7 @@ import { createWorld } from '../setup/world.ts';
 import { install, installationKinds } from './installation.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
-/** Processes start and stop here: on a busy machine each takes its time. */
+/** These tests start and stop processes, which is slow on a busy machine. */
 const slow = 300_000;
 const patient = { timeout: 60_000, interval: 100 };
 const megabytes = { embedded: 96, server: 256 };
@@ -28,7 +28,7 @@ function smallDisk(size: number): SmallDisk {
 }
 
 test.skipIf(!canMount).each(installationKinds)(
-  'a full disk: nothing acknowledged is lost, what is cached goes on, and all of it when there is space (%s)',
+  'with a full disk, no acknowledged write is lost, cached licenses are served, and everything works when there is space (%s)',
   async (kind) => {
     const disk = smallDisk(megabytes[kind]);
     onTestFinished(disk.unmount);
@@ -70,10 +70,10 @@ test.skipIf(!canMount).each(installationKinds)(
     }
     expect(unexpected).toEqual([]);
     expect(hasEnded || refused === 3, 'the disk was full').toBe(true);
-    // An embedded database that cannot write its log has to end, and its service with it.
+    // An embedded database that cannot write its WAL has to end, together with its service.
     if (!hasEnded) await validateBound();
     const isReady = async (url: string) => (await fetch(`${url}/health/ready`)).status === 200;
-    // A server's full disk is its operator's to watch.
+    // The operator of a server monitors its disk.
     if (!hasEnded && kind === 'embedded') expect(await isReady(service.url)).toBe(false);
     await vi.waitFor(
       () => expect(service?.output()).toMatch(/No space left on device|disk full|Database unreachable/),
@@ -103,7 +103,7 @@ test.skipIf(!canMount).each(installationKinds)(
 );
 
 test.skipIf(!canMount)(
-  'a disk that is full at the start is said, with what to do',
+  'a start on a full disk fails with advice',
   async () => {
     const disk = smallDisk(2);
     onTestFinished(disk.unmount);
@@ -118,7 +118,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  'a data directory that is read-only is refused, with what to do, and left alone',
+  'a read-only data directory is refused with advice and not changed',
   async () => {
     const disk = smallDisk(96);
     onTestFinished(disk.unmount);

@@ -11,20 +11,20 @@ import { silent } from '../setup/database.ts';
 import { findPostgresql, OwnPostgresql } from '../setup/own-postgresql.ts';
 import { root } from '../setup/process.ts';
 
-/** What is killed: all of a process at once, as the kernel does when memory is short, or a loss of power. */
+/** Installations to kill without warning, as by the kernel's OOM killer or a power loss. */
 export type Victim = 'service' | 'database' | 'both';
 
-/** A database of a test's own that outlives its service. */
+/** A test's own database, which outlives its service. */
 export interface Installation {
-  /** For the service. */
+  /** The environment of the service. */
   readonly env: Readonly<Record<string, string>>;
-  /** What can be killed: an embedded database dies with its service. */
+  /** What can be killed. An embedded database dies with its service. */
   readonly victims: readonly Victim[];
   killDatabase(): Promise<void>;
   startDatabase(): Promise<void>;
-  /** Starts a database server that has ended by itself. */
+  /** Starts a database server that has ended. */
   reviveDatabase(): Promise<void>;
-  /** Reads the database while no service has it open. */
+  /** Reads the database while no service uses it. */
   read<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   remove(): Promise<void>;
 }
@@ -39,10 +39,10 @@ export const installationKinds: readonly InstallationKind[] =
 if (programs === null) {
   const missing = 'PostgreSQL has to be installed to kill it';
   if (process.env.CI !== undefined) throw new Error(missing);
-  process.stderr.write(`Left out: recovery on a PostgreSQL server (${missing}).\n`);
+  process.stderr.write(`Skipped: recovery on a PostgreSQL server (${missing}).\n`);
 }
 
-/** @param parent the folder that the database's files are in, such as a small disk's */
+/** @param parent the folder for the database files, such as a small disk's */
 export const install = (kind: InstallationKind, parent = tmpdir()): Promise<Installation> =>
   kind === 'embedded' ? installEmbedded(parent) : installOnServer(programs ?? '', parent);
 
@@ -88,7 +88,7 @@ async function reading<Result>(
   }
 }
 
-/** Starts the built service and kills it so soon that it may still be opening, or repairing, its database. */
+/** Starts the built service and kills it early, while it may still be opening or repairing its database. */
 export async function killWhileStarting(
   env: Readonly<Record<string, string>>,
   milliseconds: number,

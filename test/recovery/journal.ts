@@ -5,16 +5,16 @@ export interface MintedKey {
   readonly licenseKey: string;
 }
 
-/** What was asked of a service, and what of it the service has acknowledged: only the latter is a promise. */
+/** Requests to a service, and which of them it has acknowledged: only those are promises. */
 export class Journal {
-  /** What must never happen, in words. */
+  /** Descriptions of broken promises. */
   readonly violations: string[] = [];
-  /** Of every batch that was asked for, which is there whole or not at all. */
+  /** The size of every requested batch, which must be stored completely or not at all. */
   readonly notes = new Set<string>();
-  /** Batches that an answer has shown, by their notes. Their last key is left to look at afterwards. */
+  /** Acknowledged batches by their notes. The last key of each is left for the verification. */
   readonly batches = new Map<string, readonly MintedKey[]>();
   readonly unused: MintedKey[] = [];
-  /** Bound to {@link deviceOf} them. */
+  /** Keys bound to their device, {@link deviceOf}. */
   readonly bound: MintedKey[] = [];
   readonly banAsked = new Set<string>();
   readonly banned = new Set<string>();
@@ -22,11 +22,11 @@ export class Journal {
   readonly apiKeys: { readonly id: string; readonly apiKey: string }[] = [];
   readonly revocationAsked = new Set<string>();
   readonly revoked = new Set<string>();
-  /** The setting is a number that only rises. */
+  /** The setting is a number that only increases. */
   settingAsked = 0;
   settingDone = 0;
   settingsDone = 0;
-  /** The latest that was answered with a verdict: an attacker may have recorded it. */
+  /** The latest envelope that got a result: an attacker may have recorded it. */
   acceptedEnvelope: ReturnType<SealedSession['seal']> | null = null;
 
   minted(note: string, keys: readonly MintedKey[]): void {
@@ -34,7 +34,7 @@ export class Journal {
     this.unused.push(...keys.slice(0, -1));
   }
 
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   get acknowledged(): number {
     const { batches, bound, banned, users, apiKeys, revoked, settingsDone } = this;
     return (

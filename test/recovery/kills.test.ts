@@ -15,7 +15,7 @@ import { expectStoredWhole } from './stored-state.ts';
 import { createVerifier } from './verify.ts';
 import { type Stage, Work } from './work.ts';
 
-// More with TEST_KILLS=100: each takes two seconds or three.
+// Run more kills with TEST_KILLS=100. Each takes two or three seconds.
 const kills = Number(process.env.TEST_KILLS ?? 3);
 
 const shownApiKey = z.object({ key: z.object({ apiKey: z.string() }) });
@@ -50,7 +50,7 @@ test.each(installationKinds)(
       if (victim !== 'service') await installation.killDatabase();
       await work.end();
 
-      // Every other time the next start is killed as well, while it opens or repairs what the kill left.
+      // Every other time, the next start is killed too, while it opens or repairs the database.
       if (victim === 'service' && kill % 2 === 1) await killWhileStarting(installation.env, randomInt(1_200));
       const from = performance.now();
       service = await recover(installation, victim, service);
@@ -85,7 +85,7 @@ async function recover(
   return victim === 'database' ? service : startServiceProcess(installation.env);
 }
 
-/** Until it does what needs everything: mints a key, opens a session, and answers that key's first use. */
+/** Waits until everything works: it mints a key, opens a session, and validates that key for the first time. */
 async function untilReady(baseUrl: string, { application, vendorKey }: Stage): Promise<void> {
   const vendor = new ApiClient(baseUrl, { bearer: vendorKey });
   await vi.waitFor(async () => {

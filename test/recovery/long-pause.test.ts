@@ -13,7 +13,7 @@ import { maintain } from '../../src/services/maintenance.ts';
 import { noteClock } from '../setup/clock-notes.ts';
 import { createServerDatabase, databaseKinds, ensureTemplate, silent } from '../setup/database.ts';
 
-/** The first start after 400 days in which nothing was maintained. */
+/** The first start after 400 days without maintenance. */
 
 const day = 24 * 60 * 60 * 1000;
 const ago = (days: number) => Date.now() - days * day;
@@ -39,7 +39,7 @@ async function partitions({ pool }: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What is kept of each kind. */
+/** The number of remaining rows of each kind. */
 async function kept({ pool }: Database) {
   const { rows } = await pool.query<Record<string, number>>(`
     SELECT (SELECT count(*)::int FROM security_log) AS entries,
@@ -50,7 +50,7 @@ async function kept({ pool }: Database) {
   return rows[0];
 }
 
-/** A database that was last maintained 400 days ago, and used until now. */
+/** A database that was last maintained 400 days ago and has been used since. */
 async function leaveBehind(database: Database): Promise<void> {
   const { pool, prisma } = database;
   for (const name of await partitions(database)) {
@@ -92,7 +92,7 @@ async function leaveBehind(database: Database): Promise<void> {
 }
 
 describe.each(databaseKinds)('after 400 days without maintenance, on %s', (kind) => {
-  test('a start is ready for this week, purges nothing at once, and purges all expired data a day later', async () => {
+  test('a start prepares for this week, purges nothing at once, and purges all expired data a day later', async () => {
     const address = await freshAddress(kind);
     const before = await openDatabase(address, { log: silent });
     await leaveBehind(before);
@@ -107,9 +107,9 @@ describe.each(databaseKinds)('after 400 days without maintenance, on %s', (kind)
 
     const options = { database, clock: systemClock, log: silent, retentionDays: 90 };
     await maintain(options);
-    // Only what the times recorded 400 days ago allow.
+    // Deletes only what the times recorded 400 days ago allow.
     expect(await kept(database)).toMatchObject({ entries: 7, sessions: many + 1, counts: many + 1 });
-    // The recorded times, a day later.
+    // With recorded times of a day later.
     await noteClock(database.pool, ago(1));
     await maintain(options);
     const counts = 3 * 24 * 3;

@@ -18,7 +18,7 @@ const migration = (name: string, sql: string): Migration => ({
   checksum: createHash('sha256').update(sql).digest('hex'),
 });
 
-/** The second one takes so long that it is killed between its two tables. */
+/** The second migration is slow, so that it is killed between its two tables. */
 const further = [
   migration('29990101000000_make_a', 'CREATE TABLE a (id INT);'),
   migration('29990102000000_make_b', 'CREATE TABLE b (id INT); SELECT pg_sleep(5); CREATE TABLE c (id INT);'),
@@ -47,7 +47,7 @@ const history = ({ read }: Installation) =>
 const everyMigration = async () => (await readMigrations()).map(({ name }) => ({ name, finished: true }));
 
 test.each(installationKinds)(
-  'a migration that was killed half way is undone, and done by the next start (%s)',
+  'a migration that was killed half way is rolled back and applied by the next start (%s)',
   async (kind) => {
     const installation = await install(kind);
     onTestFinished(installation.remove);
@@ -62,7 +62,7 @@ test.each(installationKinds)(
     expect(second.child.exitCode, second.output()).toBe(0);
     expect(second.output()).not.toContain('make_a');
     expect(second.output()).toContain('make_b');
-    // The service itself refuses a database that a newer version has migrated, and says so.
+    // The service refuses a database that a newer version has migrated.
     await expect(history(installation)).rejects.toMatchObject({ problem: 'newer-database' });
     tally({ faults: 1 });
   },
@@ -70,7 +70,7 @@ test.each(installationKinds)(
 );
 
 test.each(installationKinds)(
-  'first starts that are killed at random moments leave nothing that the next one cannot finish (%s)',
+  'first starts that are killed at random moments leave a state that the next start completes (%s)',
   async (kind) => {
     const installation = await install(kind);
     onTestFinished(installation.remove);
@@ -85,7 +85,7 @@ test.each(installationKinds)(
 );
 
 test.skipIf(!installationKinds.includes('server'))(
-  'processes that start at once on an empty database migrate it once, and all of them serve',
+  'processes that start at the same time on an empty database migrate it once, and all of them serve',
   async () => {
     const installation = await install('server');
     onTestFinished(installation.remove);

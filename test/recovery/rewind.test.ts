@@ -11,7 +11,7 @@ import { createWorld } from '../setup/world.ts';
 
 const patient = { timeout: 40_000, interval: 50 };
 
-/** Takes a database away from everybody while it is copied or put back, as a restore does. */
+/** Disconnects all clients from a database while it is copied or put back, as a restore does. */
 async function apart(databaseUrl: string) {
   const admin = new pg.Client({ connectionString: serverUrl ?? '' });
   await admin.connect();
@@ -58,7 +58,7 @@ test.skipIf(serverUrl === null || !hasRedisServer)(
     const { backUp, restore } = await apart(server.databaseEnv.DATABASE_URL ?? '');
     await backUp();
 
-    // Tomorrow: a ban, a sale, a device, all of it cached.
+    // The next day: a ban, a sale and a new device, all cached.
     await vi.waitFor(
       async () =>
         expect((await world.client.post(`/api/v1/licenses/${banned?.id}/ban`, {})).status).toBe(200),
@@ -90,13 +90,16 @@ test.skipIf(serverUrl === null || !hasRedisServer)(
   180_000,
 );
 
-test.skipIf(serverUrl === null)('tables that a restore has emptied and filled anew are noticed', async () => {
-  const server = await startTestServer({ database: 'server' });
-  onTestFinished(server.close);
-  const { pool } = server.deps.services.database;
-  const first = await readChanges(pool, null);
-  const second = await readChanges(pool, first.position);
-  expect(second.changes).toEqual([]);
-  await pool.query('TRUNCATE cache_changes');
-  expect((await readChanges(pool, second.position)).changes).toBe('all');
-});
+test.skipIf(serverUrl === null)(
+  'instances notice tables that a restore has emptied and refilled',
+  async () => {
+    const server = await startTestServer({ database: 'server' });
+    onTestFinished(server.close);
+    const { pool } = server.deps.services.database;
+    const first = await readChanges(pool, null);
+    const second = await readChanges(pool, first.position);
+    expect(second.changes).toEqual([]);
+    await pool.query('TRUNCATE cache_changes');
+    expect((await readChanges(pool, second.position)).changes).toBe('all');
+  },
+);

@@ -13,25 +13,25 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk of a test's own, so small that it can be filled. */
+/** A test's own disk, small enough to be filled. */
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves not a byte. */
+  /** Fills the disk completely. */
   fill(): void;
   /** Uses up the inodes, so that no file can be created. */
   fillWithFiles(): void;
-  /** Takes away what filled it. */
+  /** Removes what filled it. */
   free(): void;
-  /** Makes it hold more. */
+  /** Enlarges it. */
   enlarge(megabytes: number, files: number): void;
-  /** Whoever has no file open for writing there. */
+  /** Remounts it as read-only. No file may be open for writing. */
   readOnly(): void;
   unmount(): void;
 }
 
 /**
- * @param files the most files that it holds
- * @returns null where this user may not mount one
+ * @param files the maximum number of files
+ * @returns null if this user may not mount a disk
  */
 export function mountSmallDisk(megabytes: number, files = 10_000): SmallDisk | null {
   const path = mkdtempSync(join(tmpdir(), 'latchkey-disk-'));
@@ -84,7 +84,7 @@ function untilFull(write: () => unknown): void {
 
 /**
  * A disk whose file system can be shut down, as after a hardware error.
- * @returns null where this user may not make one
+ * @returns null if this user may not create one
  */
 export function mountStoppingDisk() {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-disk-'));
@@ -103,10 +103,10 @@ export function mountStoppingDisk() {
   return {
     path,
     stop: () => void run('mount', '-o', 'remount,abort', path),
-    /** Call it once no file is open there. */
+    /** Call it when no file is open there. */
     repair: () => {
       run('umount', path);
-      // It ends with 1 where it has repaired something.
+      // It exits with 1 after a repair.
       spawnSync('fsck.ext4', ['-fy', image]);
       mount();
     },
@@ -118,9 +118,9 @@ export function mountStoppingDisk() {
 }
 
 /**
- * Makes a folder behave like a read-only disk (EROFS) for every name that is looked up in it, as after an error of a disk
+ * Makes a folder behave like a read-only disk (EROFS) for every lookup of a name in it, as after an error of a disk
  * that is mounted with `errors=remount-ro`. Open files stay writable, as with any mount.
- * @returns makes it writable again
+ * @returns a function that makes it writable again
  */
 export function makeReadOnly(folder: string): () => void {
   execFileSync('mount', ['--bind', folder, folder], { stdio: 'pipe' });
@@ -130,6 +130,6 @@ export function makeReadOnly(folder: string): () => void {
 
 const probe = mountSmallDisk(1);
 probe?.unmount();
-/** Only the superuser mounts disks. */
+/** Only root can mount disks. */
 export const canMount = probe !== null;
-if (!canMount) process.stderr.write('Left out: full and read-only disks (this user may not mount any).\n');
+if (!canMount) process.stderr.write('Skipped: full and read-only disks (this user may not mount any).\n');

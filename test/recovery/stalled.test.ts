@@ -16,7 +16,7 @@ import { createWorld } from '../setup/world.ts';
 const shownApiKey = z.object({ key: z.object({ apiKey: z.string() }) });
 const minted = z.object({ keys: z.array(z.object({ licenseKey: z.string() })) });
 
-/** Mints keys one after another until the service is gone, and notes those that were acknowledged. */
+/** Mints keys one after another until the service ends, and records those that were acknowledged. */
 function mintOn(service: ServiceProcess, applicationId: string, bearer: string, acknowledged: string[]) {
   const vendor = new ApiClient(service.url, { bearer });
   const ended = new AbortController();
@@ -43,7 +43,7 @@ function mintOn(service: ServiceProcess, applicationId: string, bearer: string, 
 }
 
 test.skipIf(!hasElsewhere)(
-  'a service that stood still while another took over its directory ends when it wakes, and nothing acknowledged is lost',
+  'a suspended service whose directory another took over ends when it resumes, and no acknowledged write is lost',
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'latchkey-stalled-'));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -57,7 +57,7 @@ test.skipIf(!hasElsewhere)(
     const byFirst: string[] = [];
     const bySecond: string[] = [];
 
-    // Several at once, so that it is stopped at work: within statements, and between a commit and its answer.
+    // Several concurrently, so that it is suspended at work: during statements, and between a commit and its response.
     const onFirst = Array.from({ length: 4 }, () => mintOn(first, application.id, bearer, byFirst));
     await expect.poll(() => byFirst.length, { timeout: 30_000 }).toBeGreaterThan(30);
     process.kill(first.pid, 'SIGSTOP');
@@ -74,7 +74,7 @@ test.skipIf(!hasElsewhere)(
     await expect.poll(() => first.output(), { timeout: 60_000 }).toMatch(/taken over the data directory/);
     await Promise.all(onFirst.map(({ gone }) => gone));
     expect(await first.stop('SIGCONT')).toBe(1);
-    // At most what it had committed before it stood still, and had not said yet.
+    // At most what it had committed before its suspension and not yet acknowledged.
     expect(byFirst.length - before).toBeLessThanOrEqual(4 * 3);
 
     const reached = bySecond.length;

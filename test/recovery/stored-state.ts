@@ -4,8 +4,8 @@ import type { Query } from './installation.ts';
 import { keysABatch, type Stage } from './work.ts';
 
 /**
- * Holds all that is stored to the journal, and to itself: every acknowledged key is there, no batch is there by half,
- * and each change has its entry in the log, as each entry has its change.
+ * Checks stored data against the journal and for consistency: every acknowledged key is there, every batch is complete,
+ * and changes and log entries correspond.
  */
 export async function expectStoredWhole(query: Query, { journal, application }: Stage): Promise<void> {
   const column = async (text: string, values: readonly unknown[] = []) =>

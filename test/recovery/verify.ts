@@ -4,7 +4,7 @@ import { openSession, validatePath } from '../setup/sealed-client.ts';
 import type { Journal } from './journal.ts';
 import { deviceOf, password, type Stage } from './work.ts';
 
-/** How far the journal has been looked at before. */
+/** How much of the journal has been verified before. */
 interface Seen {
   batches: number;
   bound: number;
@@ -13,7 +13,7 @@ interface Seen {
 }
 
 /**
- * Looks through the public interfaces at what was acknowledged since the last look, and finds all of it: as a
+ * Verifies, through the public interfaces, everything acknowledged since the last verification: as a
  * customer, a developer and an attacker would.
  */
 export function createVerifier({ journal, application, vendorKey }: Stage) {
@@ -77,7 +77,7 @@ export function createVerifier({ journal, application, vendorKey }: Stage) {
 
 const isDoubtful = (journal: Journal, id: string) => journal.banAsked.has(id) && !journal.banned.has(id);
 
-/** Some at a time. */
+/** Splits a list into slices. */
 async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   const queue = [...items];
   const worker = async () => {

@@ -18,15 +18,15 @@ const shownApiKey = z.object({ key: z.object({ id: z.string(), apiKey: z.string(
 const pauseMilliseconds = 5;
 const pauseAfterFailureMilliseconds = 50;
 
-/** What outlives every service that the work is done on. */
+/** What outlives every service process. */
 export interface Stage {
   readonly journal: Journal;
   readonly application: SeededApplication;
-  /** An API key of the developer's. */
+  /** An API key of the developer. */
   readonly vendorKey: string;
 }
 
-/** Developers and customers at work on a service, all at once; what was acknowledged to them goes into the journal. */
+/** Concurrent developers and customers of a service. Acknowledged requests go into the journal. */
 export class Work {
   readonly #journal: Journal;
   readonly #application: SeededApplication;
@@ -68,7 +68,7 @@ export class Work {
     await Promise.all(this.#actors);
   }
 
-  /** Sends; null where nobody knows what came of it: the connection broke, or the service said that it cannot now. */
+  /** Sends a request; null if its result is unknown because the connection broke or the service was unavailable. */
   async #send(what: string, status: number, send: () => Promise<ApiAnswer>): Promise<ApiAnswer | null> {
     const answer = await send().catch(() => null);
     if (answer === null || isUnavailable(answer)) return null;
@@ -77,7 +77,7 @@ export class Work {
     return null;
   }
 
-  /** Asks under seal. @returns the verdict; null where there was none */
+  /** Sends a sealed request. @returns the result; null if there was none */
   async #ask(path: string, members: Record<string, unknown>): Promise<string | null> {
     const server = { baseUrl: this.#baseUrl, clock: systemClock };
     this.#session ??= await openSession(server, this.#application).catch(() => null);
@@ -106,7 +106,7 @@ export class Work {
     return answer !== null;
   }
 
-  /** A key that nobody has used, from here on this caller's. */
+  /** Takes an unused key, which no other caller gets. */
   #take(): MintedKey | undefined {
     return this.#journal.unused.shift();
   }

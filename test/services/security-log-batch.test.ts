@@ -11,7 +11,7 @@ import { createSecurityLogWriter } from '../../src/services/security-log/writer.
 import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
 
 if (serverUrl === null) {
-  process.stderr.write('Left out: parallel log writers, because TEST_DATABASE_URL is not set.\n');
+  process.stderr.write('Skipped: parallel log writers, because TEST_DATABASE_URL is not set.\n');
 }
 
 const noAddresses = new Map<string, string>();

@@ -11,7 +11,7 @@ const unshare = ['--uts', '--pid', '--mount-proc', '--fork', '--kill-child'];
 export const hasElsewhere = spawnSync('unshare', [...unshare, 'true'], { timeout: 10_000 }).status === 0;
 if (!hasElsewhere) {
   process.stderr.write(
-    'Left out: what another container does to the same directory (unshare is not permitted).\n',
+    'Skipped: what another container does to the same directory (unshare is not permitted).\n',
   );
 }
 

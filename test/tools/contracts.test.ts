@@ -69,7 +69,7 @@ describe('a change of the schema', () => {
 });
 
 describe('checking', () => {
-  test('passes what is committed as the code says it', async () => {
+  test('passes committed contracts that match the code', async () => {
     expect(await reportDrift(contract(small), small)).toBeNull();
   });
 
@@ -77,7 +77,7 @@ describe('checking', () => {
     const text = edit(edit(small, 'key: String', 'licenseKey: String'), '  BANNED', '  BANNED\n  EXPIRED');
     const report = await reportDrift(contract(text), small);
     const lines = (report ?? '').split('\n');
-    expect(lines[0]).toBe('schema.graphql is not what the code says.');
+    expect(lines[0]).toBe('schema.graphql does not match the code.');
     expect(lines.slice(1, 4).map((line) => line.trim().split(/ {2,}/))).toEqual([
       ['breaking', "Field 'key' was removed from object type 'License'"],
       ['dangerous', "Enum value 'EXPIRED' was added to enum 'Status'"],

@@ -1,23 +1,23 @@
-/** A file that is committed beside the code that it is printed from, so that a change of it is seen. */
+/** A committed file that is generated from the code, so that a review shows its changes. */
 export interface Contract {
   readonly path: string;
-  /** What the code says. */
+  /** The text generated from the current code. */
   readonly text: string;
   /**
-   * Names what changed for those who hold to the contract.
-   * @throws {Error} when what is committed cannot be read as such a contract
+   * Lists the changes for users of the contract.
+   * @throws {Error} when the committed text is not a valid contract
    */
   compare(committed: string, text: string): Promise<readonly ContractChange[]>;
-  /** Whether a breaking change is written only when it is said to be meant. */
+  /** Whether writing a breaking change requires `--allow-breaking`. */
   readonly guarded: boolean;
 }
 
-/** From the worst to the harmless. */
+/** In descending order of severity. */
 export const severities = ['breaking', 'dangerous', 'not breaking'] as const;
 export type Severity = (typeof severities)[number];
 
 export interface ContractChange {
   readonly severity: Severity;
-  /** One line that says what changed, and where. */
+  /** One line about what changed, and where. */
   readonly message: string;
 }

@@ -5,8 +5,8 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const document = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
 /**
- * Names the operations that came and went between two OpenAPI documents; one that was renamed did both.
- * @throws {Error} when one of them is none
+ * Lists the operations that were added and removed between two OpenAPI documents. A renamed operation is in both lists.
+ * @throws {Error} when a text is not an OpenAPI document
  */
 export async function compareOperations(before: string, after: string): Promise<readonly ContractChange[]> {
   const [old, current] = [operationsOf(before), operationsOf(after)];

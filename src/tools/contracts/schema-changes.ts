@@ -9,22 +9,22 @@ const severityOf: Record<CriticalityLevel, Severity> = {
 };
 
 /**
- * Names what changed between two GraphQL schemas, as SDL.
- * @throws {Error} when one of them is no schema
+ * Lists the changes between two GraphQL schemas in SDL.
+ * @throws {Error} when a text is not a valid schema
  */
 export async function compareSchemas(before: string, after: string): Promise<readonly ContractChange[]> {
   return (await diff(readSchema(before), readSchema(after))).map(nameChange);
 }
 
-/** By Yoga, as it loads the same copy of graphql as the inspector does: a schema of another copy is none to it. */
+/** Uses Yoga, which loads the same copy of graphql as the inspector: the inspector rejects schemas of another copy. */
 const readSchema = (typeDefs: string) => createSchema({ typeDefs });
 
 const nameChange = ({ criticality, message }: Change): ContractChange => ({
   severity: severityOf[criticality.level],
-  // A description is told whole, over many lines.
+  // A message may contain a whole description of many lines.
   message: shorten(message.replaceAll(/\s+/g, ' ')),
 });
 
-const longest = 240;
+const maxLength = 240;
 const shorten = (message: string) =>
-  message.length > longest ? `${message.slice(0, longest - 1)}…` : message;
+  message.length > maxLength ? `${message.slice(0, maxLength - 1)}…` : message;

@@ -6,7 +6,7 @@ import { fixedBytes, flipBit } from './material.ts';
 export interface AnswerVector {
   readonly why: string;
   readonly answer: unknown;
-  /** The text that is sealed, where the file states it. */
+  /** The sealed text, if the file includes it. */
   readonly innerAnswer?: string;
   /** `valid`, `refused` (a signed failure), `clock`, or `untrusted-answer`. */
   readonly expect: string;
@@ -17,7 +17,7 @@ const { code: _code, ...withoutCode } = goodAnswer;
 const goodText = canonicalJson(goodAnswer);
 const untrusted = 'untrusted-answer';
 
-/** Answers to the request of the exchange, with what a client makes of each that asked for the echo (SPEC §7). */
+/** Answers to the request of the exchange, with the result of a client that requested the echo (SPEC §7). */
 export function answerVectors(): AnswerVector[] {
   return [...wellMade(), ...envelopes(), ...texts(), ...bindings(), ...shapes()];
 }

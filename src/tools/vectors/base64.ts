@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { encodeBase64 } from '../../protocol/base64.ts';
 import { fixedBytes } from './material.ts';
 
-/** SPEC §1: one spelling a value. */
+/** SPEC §1: each value has exactly one encoding. */
 export function base64Vectors() {
   const lengths = [0, 1, 2, 3, 12, 16, 32, 33];
   const values = lengths.map((length) => fixedBytes('base64', length));

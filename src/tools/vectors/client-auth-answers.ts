@@ -9,7 +9,7 @@ import { fixedBytes } from './material.ts';
 const untrusted = 'untrusted-answer';
 type Cases = (why: string, members: JsonObject, expect: string) => AnswerVector;
 
-/** Answers to the verb's exchange, with what a client makes of each that asked for the echo (SPEC §7). */
+/** Answers to the verb's exchange, with the result of a client that requested the echo (SPEC §7). */
 export function clientAuthAnswers(verb: ClientAuthVerb, refusals: readonly VerdictCode[]): AnswerVector[] {
   const good = goodClientResult(verb);
   const answer: Cases = (why, members, expect) => {
@@ -23,7 +23,7 @@ export function clientAuthAnswers(verb: ClientAuthVerb, refusals: readonly Verdi
     ...successes(good, changed),
     ...refused(good, answer, refusals),
     ...bindings(verb, good, changed),
-    // The three verbs have one shape: its cases stand once.
+    // The three verbs share one shape, so one of them has its cases.
     ...(verb === 'login' ? shapes(good, changed, answer) : []),
     answer('the success of validate', { ...goodAnswer, nonce: good.nonce }, untrusted),
     { why: 'the inner object, not sealed', answer: good, expect: untrusted },

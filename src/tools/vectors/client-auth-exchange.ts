@@ -17,17 +17,17 @@ const members = {
   upgrade: { username: 'ada.lovelace-1', licenseKey: 'M4TRE-8ZQWX-5HJKN-C9VBD-3PLGF', hwid: 'device-1' },
 } as const;
 
-/** What all inner requests of a verb have: each verb sends a nonce of its own. */
+/** Members of every inner request of a verb. Each verb sends its own nonce. */
 export function headOf(verb: ClientAuthVerb) {
   return { nonce: encodeBase64(fixedBytes(`${verb} nonce`, 16)), timestamp: now, v: 1, echoNonce: true };
 }
 
-/** The inner request of a verb, with every member that it may have. */
+/** The inner request of a verb, with all optional members. */
 export function goodClientRequest<Verb extends ClientAuthVerb>(verb: Verb) {
   return { ...members[verb], ...headOf(verb) };
 }
 
-/** The inner answer of a success. The token is one that the vectors made up, of the length that the service uses. */
+/** The inner answer of a success. The token is made up, but has the length of the service's tokens. */
 export function goodClientResult(verb: ClientAuthVerb) {
   return {
     success: true,

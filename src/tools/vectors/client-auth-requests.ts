@@ -4,7 +4,7 @@ import type { RequestVector } from './requests.ts';
 
 const malformed = 'sealed VALIDATION_FAILED';
 
-/** Makes the cases of one verb, each sealed under an IV of its own. */
+/** Generates the cases of one verb, each sealed under its own IV. */
 function casesOf(verb: ClientAuthVerb) {
   const good = goodClientRequest(verb);
   const inner = (why: string, members: unknown, expect: string): RequestVector => ({
@@ -24,7 +24,7 @@ function casesOf(verb: ClientAuthVerb) {
   };
 }
 
-/** What every verb does with what all requests have. */
+/** Cases about the members that the requests of all verbs have. */
 function common(verb: ClientAuthVerb): RequestVector[] {
   const { changed, without } = casesOf(verb);
   return [
@@ -63,7 +63,7 @@ function licenseKeys(verb: 'register' | 'upgrade'): RequestVector[] {
 export function registerRequests(): RequestVector[] {
   const { inner, changed, without } = casesOf('register');
   const { username, password } = goodClientRequest('register');
-  // `localPart@` and 12 characters of a domain.
+  // `localPart@` and a domain of 12 characters.
   const emailOf = (length: number) => `${'a'.repeat(length - 13)}@${'b'.repeat(8)}.com`;
   return [
     ...common('register'),

@@ -16,7 +16,7 @@ const license: readonly VerdictCode[] = [
   'HWID_MISMATCH',
 ];
 
-/** Register, login and upgrade: one exchange each as it should go, then requests and answers (SPEC §6, §7, §10). */
+/** Register, login and upgrade: one successful exchange each, then requests and answers (SPEC §6, §7, §10). */
 export function clientAuthVectors() {
   return [
     verbVectors('register', registerRequests(), [

@@ -8,7 +8,7 @@ import { type SessionInitRequest, sessionInitSignedPart } from '../../protocol/m
 import { getPublicKey, signBytes } from '../../protocol/signature.ts';
 import { fixedBytes } from './material.ts';
 
-/** The one exchange that the session's vectors are made from: an application, a handshake, a clock. */
+/** The exchange that the session's vectors use: an application, a handshake and a clock. */
 export const appId = '01890a5d-ac96-774b-bcce-b302099a8057';
 export const now = 1_760_000_000;
 export const sessionId = encodeBase64Url(fixedBytes('session ticket', 96));
@@ -27,7 +27,7 @@ export const initRequest: SessionInitRequest = {
   clientVersion: '1.0.0',
 };
 
-/** A handshake's answer as the server gives it, or signed otherwise. */
+/** The server's answer to the handshake, or the same answer with another signature. */
 export function initAnswer({ timestamp = now, signingSeed = seed, signedAppId = appId } = {}) {
   const answer = {
     sessionId,
@@ -50,7 +50,7 @@ export const goodRequest = {
   echoNonce: true,
 };
 
-/** The outer body for an inner text, under an IV of its own. */
+/** The outer body for an inner text, sealed under its own IV. */
 export function sealRequest(name: string, innerText: string, key: Uint8Array = sessionKey) {
   return { sessionId, ...sealEnvelope(key, utf8(innerText), fixedBytes(`request iv ${name}`, 12)) };
 }
@@ -68,7 +68,7 @@ export const goodAnswer = {
   nonce: requestNonce,
 } satisfies JsonObject;
 
-/** The outer body for the bytes of an inner answer; signed over the same bytes unless told otherwise. */
+/** The outer body for the bytes of an inner answer. The signature is over the same bytes by default. */
 export function sealAnswer(
   name: string,
   innerText: string,
@@ -80,7 +80,7 @@ export function sealAnswer(
   };
 }
 
-/** The exchange as it should go. */
+/** The successful exchange. */
 export function exchangeVector() {
   const { signed, answer } = initAnswer();
   const innerRequest = JSON.stringify(goodRequest);

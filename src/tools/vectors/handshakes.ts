@@ -2,7 +2,7 @@ import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
 import { initAnswer, now } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
 
-/** Answers to the handshake, with what a client makes of each (SPEC §3). */
+/** Answers to the handshake, with the client's result (SPEC §3). */
 export function handshakeVectors() {
   const { answer } = initAnswer();
   const signature = decodeBase64(answer.signatureB64) ?? new Uint8Array();

@@ -9,7 +9,7 @@ import { requestVectors } from './requests.ts';
 import { sealVectors } from './seal.ts';
 import { signatureVectors } from './signature.ts';
 
-/** Every test vector of the sealed protocol; the same in every run. */
+/** All test vectors of the sealed protocol. They are the same in every run. */
 export function sealedVectors() {
   return {
     protocol: 'latchkey sealed client protocol',
@@ -27,7 +27,7 @@ export function sealedVectors() {
   };
 }
 
-/** The text of test/vectors/sealed-v1.json. ASCII alone, so that no editor or reader can change a character. */
+/** The text of test/vectors/sealed-v1.json. It is ASCII only, so that no editor or parser can change a character. */
 export function vectorsText(): string {
   const text = JSON.stringify(sealedVectors(), null, 2);
   const escaped = text.replace(

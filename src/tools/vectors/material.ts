@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8 } from '../../protocol/bytes.ts';
 
-/** Bytes that look random and are the same in every run: SHA-256 of a name and a counter. */
+/** Pseudorandom bytes that are the same in every run: SHA-256 of a name and a counter. */
 export function fixedBytes(name: string, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let offset = 0; offset < length; offset += 32) {
@@ -10,7 +10,7 @@ export function fixedBytes(name: string, length: number): Uint8Array {
   return bytes;
 }
 
-/** A copy with one bit turned over. */
+/** A copy with one flipped bit. */
 export function flipBit(bytes: Uint8Array, bit: number): Uint8Array {
   const flipped = Uint8Array.from(bytes);
   const index = bit >> 3;

@@ -7,11 +7,11 @@ export interface RequestVector {
   readonly request: unknown;
   /** `accept`, the code of a plaintext failure, or `sealed VALIDATION_FAILED`. */
   readonly expect: string;
-  /** True where the server has accepted the same nonce in this session before. */
+  /** True if the server has already accepted the same nonce in this session. */
   readonly nonceUsed?: true;
 }
 
-/** Requests to validate, with what a server makes of each (SPEC §10, steps 1 to 5). */
+/** Requests to validate, with the server's result (SPEC §10, steps 1 to 5). */
 export function requestVectors(): RequestVector[] {
   return [...outerBodies(), ...envelopes(), ...heads(), ...rests()];
 }

@@ -11,7 +11,7 @@ const publicKey = getPublicKey(seed);
 /** The order of the base point, L (RFC 8032 §5.1). */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-/** Every encoding of a point whose order divides 8 (SPEC §7): all unfit as public keys. */
+/** Every encoding of a point whose order divides 8 (SPEC §7). None is a valid public key. */
 const smallOrderKeys = [
   { why: 'the identity', hex: `01${'00'.repeat(31)}` },
   { why: 'order 2', hex: `ec${'ff'.repeat(30)}7f` },
@@ -79,8 +79,8 @@ function forged() {
 }
 
 /**
- * The identity with its y not reduced as R, and the S that goes with it: only the encoding is wrong. Whoever has the
- * private key can make it, and has then signed one message in two ways.
+ * R is the identity with an unreduced y, and S fits: only the encoding of R is wrong. The holder of the private key can
+ * create such a signature, and one message then has two signatures.
  */
 function nonCanonicalR() {
   const message = utf8('{"code":"OK","success":true,"v":1}');
@@ -95,7 +95,7 @@ function nonCanonicalR() {
   };
 }
 
-/** R the identity and S zero satisfy the equation for every message under many of these keys. */
+/** With R the identity and S zero, the equation holds for every message under many of these keys. */
 function smallOrder() {
   const signature = hexToBytes(`01${'00'.repeat(63)}`);
   return smallOrderKeys.flatMap(({ why, hex }) =>
