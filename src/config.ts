@@ -53,8 +53,8 @@ export interface Config {
 
 /** Connections of all workers together. PostgreSQL allows 100 by default. */
 const sharedConnections = 90;
-/** Connections of a process outside its pool: one for heartbeats, one to read changes of other instances. */
-export const connectionsBesidePool = 2;
+/** Connections of a process outside its pool: the watch, which reads changes and tells whether the server answers. */
+export const connectionsBesidePool = 1;
 /** The size of a pool. More than 10 connections do not speed a process up; a single one would serialize everything. */
 const poolSize = { max: 10, min: 2 };
 
