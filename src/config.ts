@@ -53,8 +53,8 @@ export interface Config {
 
 /** What all workers together may open of PostgreSQL's 100 connections, its default. */
 const sharedConnections = 90;
-/** A process has one beside its pool that asks whether the server is there, and one that reads what others change. */
-export const connectionsBesidePool = 2;
+/** A process has one beside its pool: it asks whether the server is available, and what other instances changed. */
+export const connectionsBesidePool = 1;
 /** In a pool: more than 10 does not serve one process faster, and fewer than 2 wait for each other. */
 const connectionsOfOne = { most: 10, least: 2 };
 
