@@ -41,30 +41,30 @@ export interface Deps {
   readonly config: Config;
   readonly log: Logger;
   readonly services: ServiceEnvironment;
-  /** Looks a client's country up; null without a database to look in. */
+  /** Looks up a client's country; null without a database of countries. */
   readonly countryOfIp: ((ip: string) => string | null) | null;
   readonly telemetry: Telemetry;
   readonly readiness: Readiness;
   /**
    * Writes what is waiting, then closes in the reverse order of opening, all of it even when some fails.
-   * @param deadline when it has to be over, as `performance.now()` has it
+   * @param deadline when closing must be done, in terms of `performance.now()`
    * @throws {Error} the first failure
    */
   close(deadline?: number): Promise<void>;
 }
 
 export interface DepsOptions {
-  /** Held still or stepped by tests. */
+  /** Tests stop it or step it. */
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Called when a part that the service cannot live without has died. */
+  /** Called when a part that the service needs has died. */
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
 
 /** Each of ten thousand keys is held in memory, and takes a few seconds. */
 const mostMintsWaiting = 20;
 
-/** What the rest may take to close when the log is written, in milliseconds. */
+/** How long the other parts may take to close once the log is written, in milliseconds. */
 const closingMilliseconds = 500;
 
 /**

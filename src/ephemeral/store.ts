@@ -1,6 +1,6 @@
 import type { RateLimitName } from './rate-limits.ts';
 
-/** A named limit as configured: so many points a key and 60-second window. */
+/** A named limit as configured: points for each key and 60-second window. */
 export interface RateLimit {
   readonly name: RateLimitName;
   readonly points: number;
@@ -38,10 +38,10 @@ export interface EphemeralStore {
   readonly shared: boolean;
 
   /**
-   * Names the store's unbroken memory: another value means that it may have forgotten something
-   * (in-process: at each start; Redis: when it came back empty, or is another process), or that the clock was set back, so that what was
-   * forgotten in order counts again. What the replay guard protects must
-   * not outlive it, so the key of session tickets is to be derived under this value (design §5).
+   * Identifies what the store remembers. Another value means that it may have forgotten something (in-process: at each
+   * start; Redis: when it came back empty, or is another process), or that the clock was set back, so that expired keys
+   * matter again. What the replay guard protects must not outlive it, so the key of session tickets is derived under this
+   * value.
    */
   readonly epoch: string;
 
@@ -53,7 +53,7 @@ export interface EphemeralStore {
   addOnce(key: string, ttlSeconds: number): Promise<boolean>;
 
   /**
-   * Takes one point, or so many, from the bucket of this name and key. The bucket is the same whatever
+   * Takes points from the bucket of this name and key. The bucket is the same whatever
    * `points` says, whichever transport asks. Never rejects: see each store for what it does when
    * the shared bucket is out of reach.
    * @param points to take at once; where fewer are left than several, none is taken
@@ -85,7 +85,7 @@ export interface EphemeralStore {
   close(): Promise<void>;
 }
 
-/** The store cannot answer now. Whatever depends on the answer is to be refused (503 UNAVAILABLE), not waved through. */
+/** The store cannot answer now. What depends on the answer must be refused (503 UNAVAILABLE). */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }

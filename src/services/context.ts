@@ -22,7 +22,7 @@ import type { SecurityLogWriter } from './security-log/writer.ts';
 import type { ServiceCounts } from './service-counts.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
-/** What the services work with: opened once at start, the same for every request. */
+/** What the services use: opened once at start, the same for every request. */
 export interface ServiceEnvironment {
   readonly database: Database;
   readonly changes: ChangeFeed;
@@ -34,7 +34,7 @@ export interface ServiceEnvironment {
   readonly apiKeyUse: ApiKeyUseRecorder;
   readonly exportSlots: ExportSlots;
   readonly unreadAnswers: UnreadAnswers;
-  /** Of developers who read, and who change. */
+  /** The turns of developers' reads and changes. */
   readonly readTurns: DeveloperTurns;
   readonly changeTurns: DeveloperTurns;
   /** Of mints that go into an embedded database in slices, by network. */
@@ -56,7 +56,7 @@ export interface ServiceSettings {
   readonly countLimits: Readonly<Record<CountLimitName, number>>;
   /** False admits the plaintext test forms of the client protocol. */
   readonly cryptoEnforce: boolean;
-  /** Whether anybody may register as a developer. */
+  /** True if anyone may register as a developer. */
   readonly registrationOpen: boolean;
   readonly turnstile: { readonly secretKey: string; readonly verifyUrl: string } | null;
 }
@@ -66,9 +66,9 @@ export interface ServiceContext {
   readonly env: ServiceEnvironment;
   readonly actor: Actor;
   readonly client: ClientOrigin;
-  /** What the request's log line says of it, as far as a verb comes to know that. */
+  /** What verbs add to the request's log line. */
   readonly notes: Pick<RequestNotes, 'applicationId' | 'code'>;
-  /** What it may have the database do, and whether the answer is still wanted; without it, there is no end to either. */
+  /** Limits what the request may cost in the database, and says whether its answer is still wanted; no limits without it. */
   readonly work?: RequestWork;
 }
 

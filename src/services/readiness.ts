@@ -4,11 +4,11 @@ import type { Watch } from './changes/watch.ts';
 
 interface Part {
   readonly ready: boolean;
-  /** For an operator: no host, no name, no error's text, as anybody may ask. */
+  /** For an operator. Anyone may ask, so it has no host, name or error text. */
   readonly detail: string;
 }
 
-/** Whether an instance can do all that it is there for, part by part. */
+/** Whether an instance is fully functional, part by part. */
 export interface ReadinessReport {
   readonly ready: boolean;
   readonly parts: {
@@ -21,11 +21,11 @@ export interface ReadinessReport {
 
 export interface Readiness {
   /**
-   * What is known now. Nobody is asked for it: heartbeats have asked already, up to four times a second, so that asking
-   * here costs nothing, however often and however silent a server is.
+   * What is known now. It costs nothing: the watch and the heartbeat of Redis have asked already, up to four times a
+   * second.
    */
   report(): ReadinessReport;
-  /** From now on the service is on its way out. */
+  /** From now on the service is stopping. */
   drain(): void;
 }
 

@@ -534,10 +534,10 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
       );
       const redis = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
       const { warnings } = await examine({ ...env, ...redis, WORKERS: '64' });
-      if ((rows[0]?.most ?? 0) < 256)
-        expect(warnings).toContain('WORKERS=64 opens up to 256: raise max_connections');
+      if ((rows[0]?.most ?? 0) < 192)
+        expect(warnings).toContain('WORKERS=64 opens up to 192: raise max_connections');
       expect((await examine(env)).fine).toMatch(
-        /The server allows \d+ connections, and an instance with WORKERS=1 opens up to 12$/m,
+        /The server allows \d+ connections, and an instance with WORKERS=1 opens up to 11$/m,
       );
     },
     long,

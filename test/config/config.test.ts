@@ -163,10 +163,10 @@ describe('WORKERS', () => {
 
   test.each([
     ['1', 10],
-    ['7', 10],
-    ['8', 9],
-    ['16', 3],
-    ['22', 2],
+    ['8', 10],
+    ['9', 9],
+    ['16', 4],
+    ['30', 2],
     ['64', 2],
   ])('%s have pools of at most %i connections each', (WORKERS, connections) => {
     expect(loadConfig({ ...shared, WORKERS })).toMatchObject({
@@ -175,14 +175,14 @@ describe('WORKERS', () => {
     });
   });
 
-  test('up to 22 open 90 connections at most, and up to 24 as many as a server admits by default', () => {
+  test('up to 30 open 90 connections at most, and up to 32 as many as a server admits by default', () => {
     const opened = (workers: number) =>
       workers *
       (loadConfig({ ...shared, WORKERS: String(workers) }).databaseConnections + connectionsBesidePool);
     const counts = Array.from({ length: 64 }, (_, index) => index + 1);
-    expect(counts.filter((workers) => opened(workers) <= 90)).toEqual(counts.slice(0, 22));
+    expect(counts.filter((workers) => opened(workers) <= 90)).toEqual(counts.slice(0, 30));
     // Of 100, three are the superuser's.
-    expect(counts.filter((workers) => opened(workers) <= 97)).toEqual(counts.slice(0, 24));
+    expect(counts.filter((workers) => opened(workers) <= 97)).toEqual(counts.slice(0, 32));
   });
 });
 

@@ -152,6 +152,22 @@ describe.skipIf(!possible)('a stream of one of two instances', () => {
     expect((await stream.rest()).map(codesOf)).toEqual([['APP_NOT_FOUND']]);
   });
 
+  test('ends when the other one logs its cookie out or revokes its API key, though Redis loses the message', async () => {
+    const { store } = here.deps.services;
+    const lost = vi.spyOn(store, 'publish').mockResolvedValue();
+    // Longer than this test waits: what ends a stream is read in the database, and not found by a slow look.
+    Object.assign(there.deps.services.securityLogFeed, { pollMilliseconds: 60_000 });
+    const cookie = await loggedIn();
+    const key = await createApiKey(world.client);
+    const byCookie = await follow(client.with({ cookie }));
+    const byKey = await follow(new ApiClient(there.baseUrl, { bearer: key.apiKey }));
+    await world.client.with({ cookie }).post('/api/v1/auth/logout');
+    await world.client.post(`/api/v1/account/api-keys/${key.id}/revoke`);
+    for (const stream of [byCookie, byKey])
+      expect((await stream.rest()).map(codesOf)).toEqual([['UNAUTHENTICATED']]);
+    expect(lost).toHaveBeenCalled();
+  });
+
   test('goes on while Redis is away, only later; and a logout of that time ends it when Redis is back', async () => {
     const cookie = await loggedIn();
     const [ended, byKey] = [

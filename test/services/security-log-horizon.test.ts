@@ -149,9 +149,12 @@ describe('a transaction that failed', () => {
       throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
     });
     expect(await change()).toBe(503);
-    const doubtful = newId();
-    expect(securityLogFeed.watermark.of(applicationId) < doubtful).toBe(true);
-    await vi.waitFor(() => expect(securityLogFeed.watermark.of(applicationId) > doubtful).toBe(true), 10_000);
+    const ambiguous = newId();
+    expect(securityLogFeed.watermark.of(applicationId) < ambiguous).toBe(true);
+    await vi.waitFor(
+      () => expect(securityLogFeed.watermark.of(applicationId) > ambiguous).toBe(true),
+      10_000,
+    );
   }, 40_000);
 });
 

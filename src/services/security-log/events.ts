@@ -31,7 +31,7 @@ export const securityEvents = [
   'session_refused',
   /** A client asked whether a license is valid; the code is the verdict. */
   'license_validated',
-  /** An end user registered by himself, or tried to; the code is the verdict. */
+  /** An end user registered themselves, or tried to; the code is the verdict. */
   'user_registered',
   /** An end user logged in, or tried to; the code is the verdict. */
   'user_logged_in',

@@ -7,7 +7,7 @@ const mostEntries = 10_000;
 
 /**
  * The security log in an export.
- * @param owner whose entries, as a condition. They include entries from the future, made while the clock was ahead
+ * @param owner SQL condition that selects the owner's entries. They include entries with a time in the future, made while a clock was ahead
  */
 export const exportedLog = (
   ctx: ServiceContext,

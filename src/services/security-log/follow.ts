@@ -46,13 +46,13 @@ function resumeAfter(after: string): Position {
 }
 
 /**
- * Follows an application's security log: every entry, in order of its id, each once, until whoever asked goes away.
- * Whoever comes back with the id of the last entry seen as `after` gets exactly the rest, as far as watermark.ts
- * promises. Entries are read as they are asked for: one who does not read holds a hundred of them and no more.
+ * Follows an application's security log: every entry, in order of its id, each once, until the client disconnects. A client
+ * that returns with the id of the last entry seen as `after` gets exactly the rest, as far as watermark.ts promises. Entries
+ * are read on demand: a client that does not read keeps at most a hundred of them in memory.
  *
  * It ends with StreamInterrupted when the service stops or cannot tell whether the session goes on, and with
  * UNAUTHENTICATED or APP_NOT_FOUND when the credential it was opened with has ended or the application is gone. While
- * the database is away it waits.
+ * the database is unavailable it waits.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, TOO_MANY_SUBSCRIPTIONS
  */
 export async function followSecurityLog({

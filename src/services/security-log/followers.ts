@@ -2,52 +2,52 @@ import { newId } from '../../lib/ids.ts';
 import { type DeveloperActor, unauthenticated } from '../actor.ts';
 import { ServiceError } from '../errors.ts';
 
-/** The most that follow at once: of one developer, and on one instance, whose places developers share. */
+/** The most streams at once: of one developer, and of all developers on one instance. */
 export const followerLimits = { perDeveloper: 20, perProcess: 500 } as const;
 
-/** One who follows an application's log. */
+/** A stream of an application's log. */
 export interface Follower {
   readonly applicationId: string;
   readonly actor: DeveloperActor;
-  /** Set once it has to stop, with the error to say; null: it is to come back. */
+  /** Set once it must stop, with the error for the client; null: the client should reconnect. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
-  /** Whether the credential may have ended since it was last asked for: nothing more is given before it is. */
+  /** True if the credential may have ended since it was last checked: nothing more is sent before it is checked again. */
   readonly isDoubted: boolean;
-  /** To be called before the credential is asked for. */
+  /** Call it before the credential is checked. */
   clearDoubt(): void;
-  /** An id that was made when the latest news came: whoever has read up to it has read the news. */
+  /** An id that was made when the latest news came: a follower that has read up to it has read the news. */
   readonly newsId: string;
   /** Ids restarted at a lower value: the follower now waits for the new ones. */
   beginAgain(): void;
-  /** Waits until there is news beyond this id, until it has to end, or for so many milliseconds. */
+  /** Waits until there is news beyond this id, until it must end, or at most this long. */
   newsBeyond(id: string, milliseconds: number): Promise<void>;
-  /** Waits so long, or until it has to end. */
+  /** Waits this long, or until it must end. */
   pause(milliseconds: number): Promise<void>;
-  /** Ends it, and lets go of everything. Ending it again changes nothing. */
+  /** Ends it and releases what it holds. Ending it again changes nothing. */
   end(error?: ServiceError): void;
 }
 
-/** All who follow on this instance. */
+/** All streams of this instance. */
 export interface Followers {
   readonly size: number;
   /**
-   * Adds one. While the service stops, it is one that has ended already. When all places are taken, the latest stream of
-   * the account that has the most ends for it with TOO_MANY_SUBSCRIPTIONS, unless this account would then have as many:
-   * so nobody's streams end for those that they ended before. Where all accounts have one or none, an account's first
-   * stream ends the latest of the network that has the most, by the same rule.
-   * @param network where it is asked for from, as `networkOf` has it
+   * Adds a stream. While the service stops, it has ended already. When all places are taken, the latest stream of the
+   * account with the most streams ends with TOO_MANY_SUBSCRIPTIONS, unless the new account would then have as many: two
+   * accounts never end each other's streams in turn. If every account has at most one stream, an account's first stream
+   * ends the latest of the network with the most streams, by the same rule.
+   * @param network the client's, from `networkOf`
    * @throws {ServiceError} TOO_MANY_SUBSCRIPTIONS
    */
   open(applicationId: string, actor: DeveloperActor, network: string): Follower;
   wakeApplications(ids: ReadonlySet<string> | 'all'): void;
-  /** Has these developers' followers look at their credential. */
+  /** Has these developers' streams check their credential. */
   doubtDevelopers(ids: ReadonlySet<string>): void;
   /**
    * Ends the streams of sessions that were logged out. With `all`, it is unknown which were: every stream that was opened
    * by cookie ends without an error, and a client that is still logged in comes back and goes on where it stopped.
    */
   endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
-  /** Ends all, and every later one at once. */
+  /** Ends all streams, and every later one at once. */
   close(): void;
 }
 
@@ -138,7 +138,7 @@ function groupBy(
   return groups;
 }
 
-/** The latest of the fullest group, if that has as many without it as a group of so many has with one more. */
+/** The latest stream of the largest group, if that group has more than `own + 1` streams. */
 function latestOfFullest(
   groups: ReadonlyMap<string, readonly OpenFollower[]>,
   own: number,

@@ -18,7 +18,7 @@ export const securityLogTable = {
   developerId: 'security_log.developer_id',
 } satisfies ListTable;
 
-/** Which entries of a log; each condition that is given has to hold. */
+/** Which entries of a log: all given conditions must hold. */
 export const securityLogFilter = z.object({
   /** Substring of event, code, address, country or HWID. */
   q: searchText.optional(),

@@ -43,7 +43,7 @@ export async function readAfter(
   watermark: string,
 ): Promise<Range> {
   const above = Prisma.raw(position.included ? '>=' : '>');
-  // Spares the older partitions, and is far enough away to be no range of a few.
+  // Excludes older partitions, and is so far back that PostgreSQL does not take it for a range of few entries.
   const weekBefore = lowestId(Math.max(0, timeOfId(position.id) - week));
   const range = Prisma.sql`application_id = ${applicationId}::uuid
     AND security_log.id >= ${weekBefore}::uuid AND security_log.id < ${watermark}::uuid
@@ -68,7 +68,7 @@ export async function readAfter(
   return { rows, next, complete: true };
 }
 
-/** Where a filtered statement has to stop looking; null when there is not so much below the watermark. */
+/** The last entry that a filtered statement reads; null if it may read everything below the watermark. */
 async function findLastScanned(ctx: ServiceContext, range: Prisma.Sql): Promise<string | null> {
   const [last] = await run<{ id: string }>(
     ctx,

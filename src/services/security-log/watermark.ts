@@ -23,18 +23,18 @@ export interface OpenTransaction extends RecordedEntries {
  * Tells how far a follower may read.
  *
  * An id is made when something happens, and its row becomes visible later: when the writer's batch is stored, or when
- * the transaction commits. Below the watermark nothing becomes visible any more, so that a follower who reads up to it
- * and goes on from there misses nothing and meets nothing twice.
+ * the transaction commits. Below the watermark nothing becomes visible any more, so that a follower which reads up to it
+ * and goes on from there misses nothing and reads nothing twice.
  *
  * - Of this instance that is exact: an id is noted in the same tick in which it is made, and settled once its row is
- *   visible or never will be. The watermark has to be asked for before the statement that reads takes its snapshot.
+ *   visible or never will be. Ask for the watermark before the statement that reads takes its snapshot.
  * - Of other instances it holds as long as their clocks are within half a second of this one and Redis is there: what
  *   they write within a second is waited for, and what takes them longer they announce (`heldElsewhere`). What comes
  *   later still, such as the entries of an instance that was cut off from the database and from Redis, is in the list
  *   and not in a live stream that has passed it.
  */
 export interface Watermark {
-  /** The id that this application's followers may read up to, itself excluded. */
+  /** This application's followers may read entries below this id. */
   of(applicationId: string): string;
   open(): OpenTransaction;
   /** The oldest unsettled entry of this instance for every application, in no order. */

@@ -7,7 +7,7 @@ type Addresses = ReadonlyMap<string, string>;
 interface Written {
   /** How many entries were dropped, because they cannot be stored. */
   readonly dropped: number;
-  /** What is to be tried again, because somebody else holds the rows that it needs; in order. */
+  /** Entries to try again, because another transaction holds the rows that they need; in order. */
   readonly heldUp: readonly SecurityLogRow[];
   readonly heldUpIps: Addresses;
 }
@@ -15,10 +15,11 @@ interface Written {
 const none: Addresses = new Map();
 
 /**
- * Writes a batch, or all of it that nobody holds up: an account or an application with a million rows holds its own row
- * while it is deleted, and nobody else's entries are to wait for that. So they are written developer by developer then.
+ * Writes a batch, except entries that wait for a lock. The deletion of an account or application with a million rows holds
+ * its row for long, and other developers' entries must not wait for it: after a lock timeout, the batch is written developer
+ * by developer.
  * @param write answers how many entries it dropped
- * @param locked developers who are not to be tried any more; those found locked are added
+ * @param locked developers to skip; those found locked are added
  */
 export async function writeAroundLocks(
   write: (entries: readonly SecurityLogRow[], addresses: Addresses) => Promise<number>,
@@ -46,7 +47,7 @@ export async function writeAroundLocks(
   return { dropped, heldUp, heldUpIps: isKept ? addresses : none };
 }
 
-/** Null where somebody else held what was needed for too long. */
+/** Null if another transaction held the needed rows for too long. */
 async function unlessLocked(written: Promise<number>): Promise<number | null> {
   try {
     return await written;

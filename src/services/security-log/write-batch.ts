@@ -8,8 +8,8 @@ const lockTimeoutMilliseconds = 1_000;
 
 /**
  * Writes a batch in two statements of one transaction, whatever its size. An entry whose application or developer
- * was deleted meanwhile has nobody to read it and is left out, instead of failing the batch; and so is one that is there
- * already, as after a commit whose acknowledgement was lost.
+ * was deleted in the meantime is left out instead of failing the batch, and so is one that is already stored, as after an
+ * ambiguous commit.
  */
 export async function writeBatch(
   pool: Pool,
@@ -26,7 +26,7 @@ export async function writeBatch(
   );
 }
 
-// Locking the parents keeps them there until the commit. From above, as deleting an account does, and in order of id:
+// Locking the parents keeps them there until the commit. Parents first, as the deletion of an account does, and in order of id:
 // so neither a deletion nor another batch can deadlock with this one.
 const insertEntries = `
   WITH entry AS (

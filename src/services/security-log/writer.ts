@@ -26,7 +26,7 @@ export interface SecurityLogWriter {
   readonly shed: number;
   /**
    * Writes all that is waiting and stops.
-   * @param deadline until when it waits for those who hold rows, as `performance.now()` has it; ten seconds when left out
+   * @param deadline until when it waits for locked rows, in terms of `performance.now()`; ten seconds by default
    * @throws {Error} when some of it could not be written and is lost
    */
   close(deadline?: number): Promise<void>;
@@ -42,12 +42,12 @@ export interface SecurityLogWriterOptions {
   readonly delayMilliseconds?: number;
   /** Entries kept while the database is slow; beyond it the oldest go, and are counted. */
   readonly maxBuffered?: number;
-  /** Hears whose log has new entries. */
+  /** Called with the applications whose logs have new entries. */
   readonly onWritten?: (applicationIds: ReadonlySet<string>) => void;
 }
 
 const largestBatch = 1_000;
-/** How long a writer that closes waits for those who hold rows, in milliseconds. */
+/** How long a writer that closes waits for locked rows, in milliseconds. */
 const longestLock = 10_000;
 
 export function createSecurityLogWriter(options: SecurityLogWriterOptions): SecurityLogWriter {
@@ -61,7 +61,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   } = options;
   let entries: SecurityLogRow[] = [];
   let batch: readonly SecurityLogRow[] = [];
-  /** Of developers whose rows somebody else holds: they are tried again, and hold up nobody else's meanwhile. */
+  /** Entries of developers whose rows are locked: they are tried again, and delay no other entries. */
   let heldUp: SecurityLogRow[] = [];
   let isHeldUp = false;
   let lastIps = new Map<string, string>();
@@ -88,7 +88,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     log.warn({ shed, excess }, 'security log buffer is full: dropped the oldest entries');
   };
 
-  /** Writes what waits now. What comes meanwhile is the next turn's: else under steady traffic no turn would end. */
+  /** Writes what waits now. Entries that arrive meanwhile wait for the next turn, or no turn would end under load. */
   const drain = async (): Promise<void> => {
     const locked = new Set<string>();
     const heldUpIps = new Map<string, string>();
@@ -130,7 +130,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   const flush = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    // Whoever flushes waits for what is under way and then for the rest: nothing added before the call is left out.
+    // Waits for the write under way and then writes the rest: nothing that was added before the call is left out.
     const previous = writing;
     const current = (async () => {
       await previous;
