@@ -2,7 +2,7 @@ import { Answer } from './answer.ts';
 
 const served = ['application/graphql-response+json', 'application/json', 'text/event-stream'];
 
-/** Whether an Accept header field admits one of these media types (RFC 9110 §12.5.1), in UTF-8. */
+/** Whether an Accept header admits one of these media types (RFC 9110 §12.5.1), in UTF-8. */
 export function admits(accept: string, types: readonly string[]): boolean {
   return accept
     .toLowerCase()
@@ -16,8 +16,8 @@ export function admits(accept: string, types: readonly string[]): boolean {
 }
 
 /**
- * The answer to who accepts no media type of ours; null for all others. It comes before anything is executed: Yoga
- * carries a mutation out first, and then answers 406 without a body, so that keys which are shown once are lost.
+ * The refusal of a request that accepts none of our media types; null for other requests. It comes before execution:
+ * Yoga executes a mutation first and then answers 406 without a body, so keys that are shown only once would be lost.
  */
 export function refuseUnacceptable({ method, headers }: Request): Answer | null {
   const accept = headers.get('accept') || '*/*';

@@ -1,9 +1,9 @@
-/** A body as Yoga makes it: JSON or a page as text, events as a stream. */
+/** A body as Yoga makes it: text, or a stream of events. */
 type Body = string | ReadableStream | null;
 
 /**
- * What Yoga makes its answers with. A `Response` would put a text into a stream, from which the transport would have to
- * read it again; this one holds it as it is.
+ * Yoga builds this instead of a `Response`, which would wrap a text in a stream that the transport would have to read
+ * again.
  */
 export class Answer {
   readonly body: Body;

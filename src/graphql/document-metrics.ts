@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
 
-/** How much an operation selects, as its text says it: every directive is taken to let its field in. */
+/** The size of an operation's selection. Fields with a directive count, as `@include` may let them in. */
 export interface SelectionMetrics {
   readonly aliases: number;
   readonly rootFields: number;
@@ -12,8 +12,8 @@ const introspection = new Set(['__schema', '__type']);
 const nothing: SelectionMetrics = { aliases: 0, rootFields: 0, depth: 0 };
 
 /**
- * Measures each operation of a document, with its fragments as often as they are spread. It need not be valid: a
- * spread that closes a circle, or that names nothing, counts as nothing, as validation refuses it after this.
+ * Measures each operation of a document; a fragment counts each time it is spread. The document may be invalid: a spread
+ * that closes a cycle or names no fragment counts as nothing, because validation refuses it afterwards.
  */
 export function measureSelections({ definitions }: DocumentNode): SelectionMetrics[] {
   const fragments = new Map(
@@ -23,7 +23,7 @@ export function measureSelections({ definitions }: DocumentNode): SelectionMetri
         : [],
     ),
   );
-  // Each set is measured once, as fragments that spread each other twice make exponentially many of them.
+  // Each set is measured once: fragments that spread each other twice grow exponentially.
   const measured = new Map<SelectionSetNode, SelectionMetrics>();
 
   const measure = (selectionSet: SelectionSetNode | undefined): SelectionMetrics => {
@@ -41,7 +41,7 @@ export function measureSelections({ definitions }: DocumentNode): SelectionMetri
     const inner = measure(selection.selectionSet);
     if (selection.kind === Kind.INLINE_FRAGMENT) return inner;
     const aliases = inner.aliases + (selection.alias === undefined ? 0 : 1);
-    // Introspection nests types by nature. The whole schema is much, so each alias in there weighs more.
+    // Introspection nests types by nature. An alias may repeat the whole schema, so it weighs more.
     if (introspection.has(selection.name.value)) return { aliases: aliases * 10, rootFields: 1, depth: 1 };
     return { aliases, rootFields: 1, depth: inner.depth + 1 };
   };

@@ -5,8 +5,8 @@ import { isUnavailable } from '../services/unavailable.ts';
 import type { GraphqlContext } from './context.ts';
 
 /**
- * Gives every error a code, the same as in REST, wherever it arose: reading the request, parsing, validation,
- * execution. What was not foreseen is logged, and tells its request id and nothing else.
+ * Gives every error a code, the same as in REST: errors of the request, of parsing, validation and execution. An
+ * unexpected error is logged, and the answer has only its request id.
  */
 export const errorCodes: Plugin<object, GraphqlContext> = {
   onResultProcess: ({ result, setResult, serverContext }) => {
@@ -25,7 +25,7 @@ export const errorCodes: Plugin<object, GraphqlContext> = {
   },
 };
 
-/** The request's log line has the code of the first. */
+/** Puts the code of the first error into the request's log line. */
 function noteFirst(errors: readonly GraphQLError[], { notes }: GraphqlContext): readonly GraphQLError[] {
   const code = errors[0]?.extensions.code;
   if (typeof code === 'string') notes.code ??= code;
@@ -56,16 +56,16 @@ function toClientError(error: GraphQLError, context: GraphqlContext): GraphQLErr
   return withExtensions(error, message, { code: 'INTERNAL', requestId });
 }
 
-/** What was thrown, under what GraphQL wrapped around it; undefined for an error that is GraphQL's own. */
+/** The error that was thrown, without GraphQL's wrappers; undefined for an error of GraphQL itself. */
 function rootCause(error: GraphQLError): Error | undefined {
   const cause = error.originalError;
   return cause !== undefined && isGraphQLError(cause) ? rootCause(cause) : cause;
 }
 
-/** By its name: a program can hold two copies of the graphql package, one a module system. */
+/** By name: a program can have two copies of the graphql package, one for each module system. */
 const isGraphQLError = (error: Error): error is GraphQLError => error.name === 'GraphQLError';
 
-/** Says when to come back as REST does: in the message, and in the header fields of the answer. */
+/** Tells when to retry in the message and in the headers, as REST does. */
 function rateLimited(error: GraphQLError, { code, message, outcome }: RateLimitedError): GraphQLError {
   return withExtensions(error, message, { code, http: { headers: rateLimitHeaders(outcome) } });
 }
@@ -77,14 +77,14 @@ const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitedError['
   'Retry-After': String(resetSeconds),
 });
 
-/** Before execution, only a document that nests a thousand values exhausts the stack: the parser calls itself for each. */
+/** Before execution, only the recursive parser can exhaust the stack, with a document that nests thousands of values. */
 const tooDeep = (error: GraphQLError) =>
   withExtensions(error, 'The document is nested too deeply.', {
     code: 'QUERY_TOO_DEEP',
     http: { spec: true, status: 400 },
   });
 
-/** The error under new words. `http` steers the answer's status and header fields, and is not part of it. */
+/** The error with another message. `http` sets the status and the headers of the answer; it is not sent. */
 function withExtensions(
   error: GraphQLError,
   message: string,

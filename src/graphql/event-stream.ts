@@ -16,8 +16,8 @@ import type { Answer } from './answer.ts';
 const eventStream = 'text/event-stream';
 
 /**
- * Refuses a subscription whose answer could not be sent: before its stream is opened, as nobody would ever close it,
- * and with words, where Yoga answers 406 without a body.
+ * Refuses a subscription that does not accept an event stream. Yoga would open the stream, never close it, and answer 406
+ * without a body.
  */
 export const requireEventStream: Plugin = {
   onValidate: ({ addValidationRule }) => addValidationRule(requireRootField),
@@ -32,8 +32,8 @@ export const requireEventStream: Plugin = {
 };
 
 /**
- * A subscription has exactly one field at its root. GraphQL's own validation counts the fields that are written there;
- * what a directive then leaves out would leave none.
+ * A subscription has exactly one root field. GraphQL's validation counts the fields in the document, but a directive
+ * could leave that one out.
  */
 const requireRootField: ValidationRule = (context) => ({
   OperationDefinition: (operation) => {
@@ -47,7 +47,7 @@ const requireRootField: ValidationRule = (context) => ({
   },
 });
 
-/** Every selection at the root, through the fragments that are spread there, each fragment once. */
+/** All selections at the root, including those of fragments, each fragment once. */
 function rootSelections(context: ValidationContext, root: SelectionSetNode): readonly SelectionNode[] {
   const found: SelectionNode[] = [];
   const spread = new Set<string>();
@@ -66,9 +66,9 @@ function rootSelections(context: ValidationContext, root: SelectionSetNode): rea
 }
 
 /**
- * Breaks the connection off where a stream is interrupted. `complete` would be the end to standard clients of
- * graphql-sse, and some clients of server-sent events take any end in order for one; what breaks off they all resume.
- * @param breakOff ends the connection as it stands
+ * Closes the connection in the middle of the answer when a stream is interrupted. Clients of graphql-sse take `complete`
+ * for the end, and so do some clients of server-sent events with any clean end; all of them resume a broken connection.
+ * @param breakOff closes the connection
  */
 export function breakOffWhenInterrupted<Item>(
   items: AsyncIterableIterator<Item>,
@@ -85,7 +85,7 @@ export function breakOffWhenInterrupted<Item>(
       } catch (error) {
         if (!(error instanceof StreamInterrupted)) throw error;
         breakOff();
-        // Nothing more is to be written: the transport calls `return` when it notices that the connection is gone.
+        // Nothing more may be written. The transport calls `return` when it notices that the connection is closed.
         return left;
       }
     },
@@ -100,8 +100,8 @@ export function breakOffWhenInterrupted<Item>(
 }
 
 /**
- * Has the answer reach its reader as it is written: proxies neither keep it nor gather it up. `Connection` is the
- * server's to say, which closes connections when it stops; and there is no content coding named `none`.
+ * Sets the headers of an event stream so that proxies neither store nor buffer it. Yoga also sets `Connection`, which
+ * the server must decide because it closes connections when it stops, and the content coding `none`, which does not exist.
  */
 export function unbuffered(answer: Answer): Answer {
   if (!answer.headers.get('content-type')?.startsWith(eventStream)) return answer;

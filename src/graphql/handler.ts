@@ -17,25 +17,26 @@ import { schema } from './schema.ts';
 /** Answers GraphQL over HTTP. */
 export type GraphqlHandler = (request: Request, context: GraphqlContext) => Promise<Answer>;
 
+/** The README explains why each part of Yoga is replaced or switched off. */
 export function createGraphqlHandler(services: ServiceEnvironment): GraphqlHandler {
   const yoga = createYoga<GraphqlContext>({
     schema: applyRateLimits(schema, services),
     graphqlEndpoint: '/graphql',
     landingPage: false,
-    // Cross-origin rules, like those of REST, are the root application's.
+    // The root application has the cross-origin rules.
     cors: false,
     multipart: false,
     batching: false,
     logging: services.log,
-    // The root application has a page of its own for browsers.
+    // The root application serves GraphiQL.
     graphiql: false,
     maskedErrors: false,
-    // Yoga makes responses, and never looks into one. Its own ReadableStream would be copied into one that throws
-    // outside of any request, and ends the process, when a reader leaves an event stream.
+    // Yoga only constructs responses. Its own ReadableStream would be copied into one that throws outside of any request,
+    // and so ends the process, when a client leaves an event stream.
     fetchAPI: { Response: Answer as unknown as typeof Response, ReadableStream },
-    // The root application has limited the body by who sends it; counting anew would take a stream.
+    // The root application limits the body, by who sends it.
     maxRequestBodySize: false,
-    // It keeps whole documents by the thousand, anybody's. Ours are developers', and few.
+    // Replaced by `keepDocuments`: this one caches thousands of documents of any size from anyone.
     parserAndValidationCache: false,
     plugins: [
       requestParser,

@@ -3,20 +3,19 @@ import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { GraphqlContext } from './context.ts';
 
-/** What is kept of documents: parsed, one takes some fifty times the memory of its text. */
+/** The limits of the cache. A parsed document takes about fifty times the memory of its text. */
 const limits = {
   documents: 100,
-  /** Of all documents together, and of the longest that is kept; in UTF-16 units. */
+  /** Of all documents together, and of the longest one; in UTF-16 units. */
   characters: 200_000,
   longest: 8_000,
 } as const;
 
 /**
- * Spares parsing and validating the same document each time it is asked: a dashboard sends a few dozen of them, over
- * and over.
+ * Caches parsed and validated documents: a dashboard sends a few dozen of them again and again.
  *
- * Developers' documents alone are kept, and few of them: whoever is nobody could fill the memory. Limits that depend
- * on variables are asked every time (query-limits.ts).
+ * Only documents of authenticated developers are cached, because unauthenticated callers could fill the cache. Limits
+ * that depend on variables are checked every time (query-limits.ts).
  */
 export function keepDocuments(): Plugin<GraphqlContext> {
   const kept = new LRUCache<string, DocumentNode>({

@@ -2,8 +2,8 @@ import type { FieldNode, ValidationContext } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 
 /**
- * Refuses `then` as the name of a member of an answer: the executor takes an object that has it for a promise, and
- * calls the text that stands there.
+ * Refuses `then` as an alias. The executor detects a promise by a member of that name, as `await` does: it would take the
+ * object of the answer for a promise, and call the value of the aliased field.
  */
 export const refuseThen: Plugin = {
   onValidate: ({ addValidationRule }) => {

@@ -2,7 +2,7 @@ import { type ExecutionArgs, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { GraphqlContext } from './context.ts';
 
-/** Has the request's log line name the operation: of a document that is valid, so that the name is one. */
+/** Puts the operation's name and kind into the request's log line, once the document is known to be valid. */
 export const noteOperation: Plugin<GraphqlContext> = {
   onExecute: ({ args, context }) => note(args, context),
   onSubscribe: ({ args, context }) => note(args, context),

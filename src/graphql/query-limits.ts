@@ -14,28 +14,25 @@ import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { measureSelections } from './document-metrics.ts';
 import { findUndeclaredVariables, findVariableFaults } from './variables.ts';
 
-/**
- * The most that one document may ask. The README of this folder says what each is for; a change there and in
- * `codes` is a change for clients.
- */
+/** The limits of a document. The README of this folder explains them; clients know them and the codes below. */
 export const queryLimits = {
-  /** Lexical tokens of the document: names, values and punctuation, not comments. */
+  /** Lexical tokens: names, values and punctuation, not comments. */
   tokens: 2000,
-  /** Lines of the document: each error of it counts them anew, to tell its place. */
+  /** Lines of the document. Each error counts them again to find its location. */
   lines: 2000,
-  /** Fragments that the document defines. GraphQL's own validation compares each with every other. */
+  /** Fragments that the document defines. GraphQL's validation compares each with every other one. */
   fragments: 50,
-  /** Aliases of an operation, counted wherever a fragment that has them is spread; ten times in introspection. */
+  /** Aliases of an operation: those of a fragment count each time it is spread, those in introspection ten times. */
   aliases: 50,
-  /** Fields at the root of an operation. Of mutations, each is carried out. */
+  /** Root fields of an operation. Each mutation among them is executed. */
   rootFields: 50,
-  /** Levels of fields, one within another; those of introspection are not counted. */
+  /** Levels of nested fields, not counting introspection. */
   depth: 12,
-  /** Fields that an operation can be answered with, at the most: what is in a list counts for each place in it. */
+  /** Fields that the answer can have at most: fields in a list count for each possible item. */
   complexity: 20_000,
 } as const;
 
-/** The code of a document that goes beyond each of the limits. */
+/** The error code of each limit. */
 const codes = {
   tokens: 'QUERY_TOO_LARGE',
   lines: 'QUERY_TOO_LARGE',
@@ -46,11 +43,11 @@ const codes = {
   complexity: 'QUERY_TOO_COMPLEX',
 } as const satisfies Record<keyof typeof queryLimits, string>;
 
-/** Fragments can double a count often enough for it to have sixty digits. */
+/** Nested fragments can double a count until it has sixty digits. */
 const amount = (number: number) =>
   number > 1e9 ? 'more than 1,000,000,000' : number.toLocaleString('en-US');
 
-/** What each refusal says: the limit, and what to do. */
+/** The message of each limit: the limit, and what to do. */
 const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
   tokens: () =>
     `The document is longer than ${amount(queryLimits.tokens)} tokens. Pass values as variables, or split it into several requests.`,
@@ -69,8 +66,8 @@ const messages: Record<keyof typeof queryLimits, (found: number) => string> = {
 };
 
 /**
- * Refuses a document that asks too much, before any resolver runs and any rate limit is drawn on. What can be told by
- * its text alone is told before GraphQL's own validation, whose cost grows with the square of the document.
+ * Refuses a document that exceeds a limit, before any resolver runs and any rate limit is charged. Limits on the text are
+ * checked before GraphQL's validation, whose cost grows with the square of the document.
  */
 export const refuseLargeQueries: Plugin = {
   onParse: ({ parseFn, setParseFn }) => {
@@ -108,20 +105,20 @@ function refuseComplex({
   if (errors.length > 0) setResultAndStopExecution({ errors });
 }
 
-/** The parser's refusal has no code; its words are those of the version that package.json pins. */
+/** The parser's error has no code. The message is that of the version that package.json pins. */
 const isTokenLimit = ({ message }: Error) =>
   /^Syntax Error: Document contains more tha[nt] \d+ tokens/.test(message);
 
-/** Validation has a limit of its own to the fields of one name that it compares, and says no more than this. */
+/** Validation has its own limit to the fields of one name that it compares; its error has only this message. */
 const isComparisonLimit = ({ message }: Error) => message === 'Validation aborted.';
 
 const tooRepetitive =
   'The document asks for fields of the same name too often to compare them all. Ask for each once where it is needed.';
 
-/** Documents that keep within what can be told by their text: one that is kept is not measured again. */
+/** Documents whose text is within the limits, so that a kept document is not measured again. */
 const smallEnough = new WeakSet<DocumentNode>();
 
-/** Finds a limit that any of the document's operations goes beyond, by its text alone. */
+/** Finds a limit on the text that one of the document's operations exceeds. */
 function checkText(document: DocumentNode): GraphQLError | undefined {
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
   if (fragments > queryLimits.fragments) return tooMuch('fragments', fragments);
@@ -133,7 +130,7 @@ function checkText(document: DocumentNode): GraphQLError | undefined {
   return undefined;
 }
 
-/** Looks at the operation that is about to be executed, with its variables: each field has its cost in the schema. */
+/** Checks the operation with its variables before execution. The schema states the cost of each field. */
 function checkOperation({
   schema,
   document,
@@ -143,7 +140,7 @@ function checkOperation({
 }: ExecutionArgs): readonly GraphQLError[] {
   const operation = getOperationAST(document, operationName);
   const variables = variableValues ?? {};
-  // What is wrong with the name the executor finds in the same way, and says.
+  // The executor reports a wrong operation name.
   if (!operation) return [];
   const undeclared = findUndeclaredVariables(document, variables);
   if (undeclared.length > 0) return undeclared;
@@ -165,7 +162,7 @@ function checkOperation({
 
 const complexities = new WeakMap<OperationDefinitionNode, number>();
 
-/** No cost hangs on an id, so that an operation with no other variables always costs the same. */
+/** No cost depends on an id, so an operation whose variables are all ids always costs the same. */
 function complexityOf(operation: OperationDefinitionNode, measure: () => number): number {
   if (!operation.variableDefinitions?.every(({ type }) => isId(type))) return measure();
   const complexity = complexities.get(operation) ?? measure();
@@ -181,6 +178,6 @@ const isId = (type: TypeNode): boolean =>
 const tooMuch = (limit: keyof typeof queryLimits, found = Infinity): GraphQLError =>
   refusal(codes[limit], messages[limit](found));
 
-/** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
+/** As for other documents that are not executed: status 400 for `application/graphql-response+json`, 200 otherwise. */
 const refusal = (code: string, message: string): GraphQLError =>
   createGraphQLError(message, { extensions: { code, http: { spec: true, status: 400 } } });

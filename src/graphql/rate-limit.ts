@@ -6,15 +6,15 @@ import type { ServiceEnvironment } from '../services/context.ts';
 import { RateLimitedError } from '../services/errors.ts';
 import type { GraphqlContext } from './context.ts';
 
-/** Field options that put a field on one of the interface's buckets; every alias of it takes a point. */
+/** Field options that apply one of REST's rate limits to a field. Every alias of the field takes a point. */
 export const rateLimited = (name: RateLimitName) => ({
   directives: { rateLimit: { limit: rateLimitDefaults[name], duration: rateLimitWindowSeconds } },
   extensions: { rateLimitName: name },
 });
 
 /**
- * Applies `@rateLimit` on the same buckets as REST: the directive's limiter is a face of the shared store, which
- * counts by name and client address. The configured limit decides; the directive's argument documents the default.
+ * Applies `@rateLimit` with the buckets of REST: the directive's limiter delegates to the shared store, which counts by
+ * name and client address. The configured limit applies; the directive's argument documents the default.
  */
 export function applyRateLimits(
   schema: GraphQLSchema,
@@ -46,7 +46,7 @@ export function applyRateLimits(
   return rateLimitDirectiveTransformer(schema);
 }
 
-/** The directive passes its limiter one string; a name has no colon, so the first one ends it. */
+/** The directive passes one string to its limiter. Names have no colon, so the first colon ends the name. */
 function bucketKey(info: GraphQLResolveInfo, context: GraphqlContext): string {
   const field = info.parentType.getFields()[info.fieldName];
   return `${String(field?.extensions.rateLimitName)}:${context.service.client.limitKey}`;

@@ -4,9 +4,13 @@ import type { GraphqlContext } from './context.ts';
 type Resolver = GraphQLFieldResolver<unknown, GraphqlContext>;
 
 /**
- * Has resolvers that throw answer with a promise that is rejected. When one throws in a row of a list, the executor
- * leaves the list at once, and the promises of the rows before it; and one of those that is rejected when nobody waits
- * for it ends the process. A query could do that on purpose, by an argument that is refused.
+ * Turns errors that resolvers throw synchronously into rejected promises. When a resolver throws in an item of a list, the
+ * executor leaves the list without waiting for the promises of earlier items. If one of them then rejects, the rejection
+ * is unhandled and ends the process; a client could cause that with an invalid argument.
+ *
+ * graphql-js had the same fault in the fields of an object (https://github.com/graphql/graphql-js/issues/3528). Its fix for
+ * lists (https://github.com/graphql/graphql-js/pull/4643) is neither in version 16 nor in `@graphql-tools/executor`, with
+ * which Yoga executes.
  */
 export function rejectSyncThrows(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

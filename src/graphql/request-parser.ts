@@ -9,8 +9,8 @@ const excessMessages: Record<keyof JsonLimits, string> = {
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions']);
 
 /**
- * Reads the request where Yoga's own parsers answer without a body, with the parser's words, or with 500. The root
- * application has refused every body that is not declared as JSON, so that what a POST holds is JSON here.
+ * Parses the request in place of Yoga's parsers, whose errors have no body, the JSON parser's message, or status 500. The
+ * root application refuses bodies that are not declared as JSON, so the body of a POST is JSON here.
  */
 export const requestParser: Plugin = {
   onRequestParse: ({ request, requestParser: parse, setRequestParser }) => {
@@ -38,7 +38,7 @@ async function readBody(request: Request): Promise<object> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Bytes that are no UTF-8 are refused: `request.json()` repairs them, so that different passwords become one. */
+/** Refuses invalid UTF-8: `request.json()` would repair it, so that different passwords would become equal. */
 function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -48,8 +48,8 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * A request without a query is none, whichever media type its sender prefers (GraphQL over HTTP, "Status Codes"). An
- * unknown member is named in short: it can be as long as a body.
+ * Refuses a request without a query, whatever media type it accepts (GraphQL over HTTP, "Status Codes"). The name of an
+ * unknown member is shortened: it can be as long as a body.
  */
 function requireQuery<Parameters extends object>(parameters: Parameters): Parameters {
   if (Array.isArray(parameters)) return parameters;
@@ -63,7 +63,7 @@ function requireQuery<Parameters extends object>(parameters: Parameters): Parame
   return parameters;
 }
 
-/** An array is a batch, which Yoga refuses by itself. */
+/** Also true of an array: a batch, which Yoga refuses. */
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null;
 
 const tooLarge = (message: string): never => {

@@ -2,12 +2,12 @@ import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'gra
 import { requireDeveloper } from '../services/actor.ts';
 import type { GraphqlContext } from './context.ts';
 
-/** The fields at the root that anyone may ask for. All others are closed, one that is added tomorrow too. */
+/** The root fields that need no authentication. New root fields require it by default. */
 const openFields: ReadonlySet<string> = new Set(['register', 'login', 'logout']);
 
 /**
- * Lets developers alone through to the schema's root fields, before their input is looked at: as in REST, nobody
- * learns what would be valid. The verbs ask for a developer as well.
+ * Requires an authenticated developer for root fields, before their input is parsed: as in REST, other callers do not
+ * learn whether an input is valid. The verbs check the developer as well.
  */
 export function requireAuth(schema: GraphQLSchema): GraphQLSchema {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];

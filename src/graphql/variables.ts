@@ -8,16 +8,16 @@ import {
 } from 'graphql';
 import { createGraphQLError } from 'graphql-yoga';
 
-/** How many faults are told of variables that are few enough, as JSON, for one of them to be repeated in each. */
+/** The number of errors that are reported for small variables, of this many characters of JSON. */
 const mostFaults = 50;
 const smallVariables = 10_000;
-/** What is told of a fault, in characters: its beginning names the variable, its end the place and the reason. */
+/** The parts of a long message that are kept, in characters: its start names the variable, its end the reason. */
 const told = { beginning: 100, end: 300 };
 
 /**
- * What is wrong with an operation's variables, in the words of the executor, which would find it as well. But those
- * repeat a whole value for each fault in it: a body of a few megabytes would be answered with hundreds. Of large
- * variables one fault is told, and of each no more than a few hundred characters.
+ * The errors of an operation's variables, with the messages of the executor, but limited. The executor repeats the whole
+ * value in each error, so a body of a few megabytes would be answered with hundreds of megabytes. Large variables are
+ * answered with one error, and each message with a few hundred characters.
  */
 export function findVariableFaults(
   schema: GraphQLSchema,
@@ -38,13 +38,12 @@ function shorten({ message, nodes }: GraphQLError): GraphQLError {
   return fault(isLong ? `${message.slice(0, beginning)} … ${message.slice(-end)}` : message, nodes);
 }
 
-/** How many variables that are not declared are named, and how much of a name. */
+/** The number of undeclared variables that are reported, and the length of their names. */
 const named = { variables: 20, characters: 100 } as const;
 
 /**
- * Variables that the document declares nowhere. GraphQL passes them over, so that one that is misspelt in the request
- * reads as one that was left out. Those of another operation of the document are fine: an editor sends one set of
- * variables for all of them.
+ * The errors of variables that the document does not declare. GraphQL ignores them, so a misspelt variable would count as
+ * omitted. Variables of other operations of the document are accepted: an editor sends the same variables for all of them.
  */
 export function findUndeclaredVariables(
   { definitions }: DocumentNode,
@@ -69,7 +68,7 @@ export function findUndeclaredVariables(
     );
 }
 
-/** As for other documents that are not executed, the status is 200, or 400 for those who ask for GraphQL's own type. */
+/** As for other documents that are not executed: status 400 for `application/graphql-response+json`, 200 otherwise. */
 const fault = (message: string, nodes?: GraphQLError['nodes']): GraphQLError =>
   createGraphQLError(message, {
     nodes,
