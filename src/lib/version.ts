@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version that package.json states, of the sources and of what is built of them alike; `unknown` without one. */
+/** The version from package.json, found from both `src` and `dist`; `unknown` if there is none. */
 export const version: string = readVersion();
 
 function readVersion(): string {
@@ -8,7 +8,7 @@ function readVersion(): string {
     const stated: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     if (typeof stated === 'object' && stated !== null && 'version' in stated) return String(stated.version);
   } catch {
-    // Bundled or moved: nothing depends on it.
+    // The code was bundled or moved; nothing depends on the version.
   }
   return 'unknown';
 }

@@ -136,11 +136,9 @@ export const banSchema = z
     id: uuid,
     banType: z.enum(['hwid', 'ip']),
     value: z.string().openapi({ description: 'The banned HWID or IP address.', example: '192.0.2.7' }),
-    sourceLicenseId: uuid
-      .nullable()
-      .openapi({
-        description: 'The license whose ban created this entry; null once that license is deleted.',
-      }),
+    sourceLicenseId: uuid.nullable().openapi({
+      description: 'The license whose ban created this entry; null once that license is deleted.',
+    }),
     createdAt: timestamp,
   })
   .openapi('Ban');

@@ -1,6 +1,6 @@
 import type { ListTable } from '../list-source.ts';
 
-/** What a developer can be shown of the account: the password's hash is not among them. */
+/** The account's readable columns; the password hash is not among them. */
 export const accountTable = {
   name: 'developers',
   columns: {

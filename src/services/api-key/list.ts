@@ -5,7 +5,7 @@ import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { apiKeysOfDevelopers } from './lists.ts';
 
-/** What its owner is shown of an API key: selected, so that the hash is never read. */
+/** The columns of an API key that its owner can read; the hash is never read. */
 export const apiKeySelect = {
   id: true,
   name: true,
@@ -22,7 +22,7 @@ export interface ApiKeyView {
   readonly name: string;
   readonly keyPrefix: string;
   readonly createdAt: Date;
-  /** To within a minute; null when it was never used. */
+  /** Accurate to a minute; null if never used. */
   readonly lastUsedAt: Date | null;
   readonly revoked: boolean;
 }
@@ -33,7 +33,7 @@ export const apiKeyView = ({ revokedAt, ...key }: ApiKeyRow): ApiKeyView => ({
 });
 
 /**
- * The API keys of the developer who asks, newest first, revoked ones too: all of them, as far as that is one answer.
+ * Lists the caller's API keys, including revoked ones, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function listApiKeys({

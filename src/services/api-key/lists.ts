@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from '../../db/from-json.ts';
 import { all, isSet, type ListTable, listSource } from '../list-source.ts';
 
-/** What its owner can be shown of an API key: its hash is not among them. */
+/** An API key's readable columns; the hash is not among them. */
 export const apiKeyTable = {
   name: 'api_keys',
   columns: {
@@ -17,7 +17,7 @@ export const apiKeyTable = {
   developerId: 'api_keys.developer_id',
 } as const satisfies ListTable;
 
-/** Which API keys of a list. */
+/** Filter of an API key list. */
 export const apiKeyFilter = z.object({ revoked: z.boolean().optional() });
 
 export type ApiKeyFilter = z.output<typeof apiKeyFilter>;

@@ -6,7 +6,7 @@ import { isNotDeletedOwner } from '../../db/deleted-owners.ts';
 import type { ApplicationFacts } from '../license/decide.ts';
 import { type ResponseMessages, resolveMessages } from './messages.ts';
 
-/** What answering a client needs of an application, as the cache keeps it: its key parsed, its messages resolved. */
+/** An application's data for client requests, as cached: with parsed key and resolved messages. */
 export interface ApplicationSnapshot extends ApplicationFacts {
   readonly developerId: string;
   readonly requireLicenseToRegister: boolean;
@@ -23,7 +23,7 @@ interface Row extends ApplicationFacts {
   readonly privateKeyEncrypted: Buffer;
 }
 
-/** The application; null when there is none. */
+/** Loads an application; null if it does not exist. @throws {PrivateKeyUnreadableError} */
 export async function loadApplicationSnapshot(
   pool: Pool,
   keyring: Keyring,

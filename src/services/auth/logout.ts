@@ -2,9 +2,8 @@ import { readCookieToken } from '../../crypto/cookie-token.ts';
 import type { ServiceContext } from '../context.ts';
 
 /**
- * Logs a session out: whatever it has open on any instance, such as a stream of the security log, ends. That the
- * browser forgets the cookie is the transport's part. Needs no database, so that logging out works without one; a
- * cookie that is none of ours, or has expired, has nothing to end.
+ * Logs a session out: its open streams end on all instances. The transport clears the browser's cookie. Needs no database,
+ * so that logout works while it is unavailable. Has no effect for an invalid or expired cookie.
  */
 export async function logout({
   ctx,
@@ -12,7 +11,7 @@ export async function logout({
 }: {
   ctx: ServiceContext;
   input: {
-    /** Value of the session cookie that came with the request. */
+    /** Value of the request's session cookie. */
     cookie: string | null;
   };
 }): Promise<void> {

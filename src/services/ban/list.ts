@@ -5,7 +5,7 @@ import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { bansOfApplications } from './lists.ts';
 
-/** What its owner is shown of a ban (interface, "Ban"). */
+/** The readable columns of a ban. */
 export const banSelect = {
   id: true,
   banType: true,
@@ -17,7 +17,7 @@ export const banSelect = {
 export type BanView = Prisma.BanGetPayload<{ select: typeof banSelect }>;
 
 /**
- * The bans of an application, newest first: all of them, as far as that is one answer.
+ * Lists the bans of an application, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listBans({

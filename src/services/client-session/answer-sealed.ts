@@ -8,25 +8,25 @@ import { noteVerdict } from './note-verdict.ts';
 import { openRequest } from './open-request.ts';
 import { type SealedAnswer, sealAnswer } from './seal-answer.ts';
 
-/** The members of a sealed result beside those that every one has. */
+/** The members of a sealed result in addition to the common ones. */
 type Result = Readonly<Record<string, JsonValue>>;
 
 export interface SealedVerb<Schema extends z.ZodType> {
   readonly name: ClientVerbName;
-  /** The inner body. */
+  /** Schema of the inner body. */
   readonly schema: Schema;
-  /** What a malformed body's answer has beside its code and message. */
+  /** Additional members of the response to a malformed body. */
   readonly malformed: Result;
   readonly answer: (inner: z.output<Schema>, client: SealedClient) => Promise<Result>;
 }
 
-/** Who speaks in a session. */
+/** The client of a session. */
 export type SealedClient = Pick<Awaited<ReturnType<typeof openRequest>>, 'application'> & {
   readonly clientVersion: string;
 };
 
 /**
- * Opens a sealed request, has it answered, and seals the answer; a malformed inner body is answered sealed as well
+ * Opens a sealed request, handles it, and seals the response. The response to a malformed inner body is sealed too
  * (SPEC §10).
  * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
  * @throws {ServiceError} UNAVAILABLE

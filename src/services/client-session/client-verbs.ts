@@ -21,7 +21,7 @@ import type { SealedAnswer } from './seal-answer.ts';
 
 export type ClientOutcome = ValidateOutcome | ClientAuthOutcome;
 
-/** Something that client software can ask for, sealed or in the plaintext test form. */
+/** An operation of client software, sealed or in the plaintext test form. */
 export interface ClientVerb {
   /**
    * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
@@ -29,13 +29,13 @@ export interface ClientVerb {
    */
   sealed(ctx: ServiceContext, envelope: SealedRequest): Promise<SealedAnswer>;
   /**
-   * The same verdict, neither sealed nor signed: reached only where the operator has set CRYPTO_ENFORCE to false.
+   * The same operation without sealing and signature; only reachable with CRYPTO_ENFORCE=false.
    * @throws {ServiceError} VALIDATION_FAILED, APP_NOT_FOUND, UNAVAILABLE
    */
   plain(ctx: ServiceContext, body: unknown): Promise<ClientOutcome>;
 }
 
-/** What a session says of the client, in the clear; the version is the application's own when left out. */
+/** The session's data in the plaintext test form. The version defaults to the application's. */
 const plainClient = z.object({
   appId: sessionInitRequest.shape.appId,
   clientVersion: sessionInitRequest.shape.clientVersion.optional(),
@@ -43,9 +43,9 @@ const plainClient = z.object({
 
 interface Definition<Body> {
   readonly name: ClientVerbName;
-  /** The inner body, without what only sealing needs: that has been looked at when it was opened. */
+  /** Schema of the inner body without the members for sealing, which `openRequest` has already checked. */
   readonly schema: z.ZodType<Body>;
-  /** What a malformed sealed body is answered beside its code and message. */
+  /** Additional members of the response to a malformed sealed body. */
   readonly malformed: Readonly<Record<string, null>>;
   readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<ClientOutcome>;
 }
@@ -64,9 +64,9 @@ function clientVerb<Body>({ name, schema, malformed, answer }: Definition<Body>)
         malformed,
         answer: (body, client) => judge(ctx, body, client),
       }),
-    plain: async (ctx, given) => {
-      const client = parse(plainClient, given);
-      const body = parse(schema, given);
+    plain: async (ctx, input) => {
+      const client = parse(plainClient, input);
+      const body = parse(schema, input);
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
       ctx.notes.applicationId = application.id;
@@ -75,13 +75,13 @@ function clientVerb<Body>({ name, schema, malformed, answer }: Definition<Body>)
   };
 }
 
-function parse<Output>(schema: z.ZodType<Output>, given: unknown): Output {
-  const parsed = schema.safeParse(given);
+function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
+  const parsed = schema.safeParse(input);
   if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
   return parsed.data;
 }
 
-/** The members of an inner body that only sealing needs. */
+/** Members of an inner body that are only needed for sealing. */
 const sealing = { nonce: true, timestamp: true, v: true, echoNonce: true } as const;
 
 const validateBody = innerValidateRequest.omit(sealing);
@@ -89,7 +89,7 @@ const registerBody = innerRegisterRequest.omit(sealing);
 const loginBody = innerLoginRequest.omit(sealing);
 const upgradeBody = innerUpgradeRequest.omit(sealing);
 
-/** The verbs of the client protocol. What a body left out is null from here on. */
+/** The verbs of the client protocol. Omitted members are passed on as null. */
 export const clientVerbs = {
   validate: clientVerb<z.output<typeof validateBody>>({
     name: 'validate',

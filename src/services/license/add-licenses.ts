@@ -1,35 +1,35 @@
 import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
 import { developerTransaction, type Invalidations } from '../transaction.ts';
-import { addInSlices, largestSlice } from './add-in-slices.ts';
+import { addInSlices, maxSlice } from './add-in-slices.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 import { takeRows } from './take-rows.ts';
 
-/** Puts licenses in. @returns the ids that went in; a missing one's key exists already */
+/** Inserts licenses. @returns the inserted ids; if one is missing, its key already exists */
 export type Insert = (licenses: readonly NewLicense[]) => Promise<ReadonlySet<string>>;
 
 /** Licenses to add to an application. */
 export interface Addition<Terms, Added> {
   readonly applicationId: string;
-  /** The ids of all licenses in order, as `newIds` made them. */
+  /** The ids of all licenses, in order, from `newIds`. */
   readonly ids: readonly string[];
-  /** Of all their notes together: it is their trigrams that cost. */
+  /** Total length of all notes, whose trigrams are the main cost. */
   readonly noteCharacters: number;
-  /** Says whether they may be added, and on what terms; it may be asked more than once. */
+  /** Checks that the licenses may be added and returns the terms; can be called more than once. */
   admit(transaction: Prisma.TransactionClient): Promise<Terms>;
-  /** Inserts all of them, or throws. */
+  /** Inserts all licenses, or throws. */
   add(terms: Terms, insert: Insert): Promise<Added>;
-  /** What happens along with it, in the transaction from which on they can be seen. */
+  /** Records the addition, in the transaction that makes the licenses visible. */
   record(transaction: Prisma.TransactionClient, invalidations: Invalidations, added: Added): Promise<void>;
 }
 
-/** Ten thousand rows take a few seconds; a busy server is given time. */
+/** Ten thousand rows take a few seconds, and longer on a busy server. In milliseconds. */
 const timeLimit = { timeout: 30_000 };
 
 /**
- * Adds licenses: all of them or none. On a server in one transaction, beside which everybody else goes on; in an
- * embedded database, which has one session, many go in slices.
- * @throws {ServiceError} RATE_LIMITED, UNAVAILABLE, APP_NOT_FOUND, and what `admit` and `add` throw
+ * Adds licenses: all or none. A server database does it in one transaction. An embedded database has only one session, so
+ * large additions run in slices.
+ * @throws {ServiceError} RATE_LIMITED, UNAVAILABLE, APP_NOT_FOUND, and whatever `admit` and `add` throw
  */
 export async function addLicenses<Terms, Added>(
   ctx: ServiceContext,
@@ -37,8 +37,7 @@ export async function addLicenses<Terms, Added>(
   addition: Addition<Terms, Added>,
 ): Promise<Added> {
   await takeRows(ctx, developerId, addition.ids.length);
-  const isShort =
-    addition.ids.length <= largestSlice.licenses && addition.noteCharacters <= largestSlice.characters;
+  const isShort = addition.ids.length <= maxSlice.licenses && addition.noteCharacters <= maxSlice.characters;
   if (ctx.env.database.kind !== 'server' && !isShort) {
     return addInSlices(ctx, developerId, addition);
   }
