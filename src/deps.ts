@@ -10,7 +10,7 @@ import { createReplayGuard } from './ephemeral/replay-guard.ts';
 import type { EphemeralStore } from './ephemeral/store.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { openCountryDatabase } from './lib/country-database.ts';
-import { createFairTurns } from './lib/fair-turns.ts';
+import { createFairQueue } from './lib/fair-queue.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { openKeyring } from './services/application/open-keyring.ts';
@@ -21,7 +21,7 @@ import { startClockWatch } from './services/clock-watch.ts';
 import type { ServiceEnvironment } from './services/context.ts';
 import {
   createDeveloperTurns,
-  longestWaits,
+  maxWaits,
   tooManyChanges,
   tooManyReads,
   turnLimits,
@@ -120,8 +120,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
     closers.push(() => apiKeyUse.close());
 
-    const limitsOf = (kind: keyof typeof longestWaits) =>
-      turnLimits(database.kind, config.databaseConnections, longestWaits[kind]);
+    const limitsOf = (kind: keyof typeof maxWaits) =>
+      turnLimits(database.kind, config.databaseConnections, maxWaits[kind]);
     const caches = createServiceCaches({
       pool: database.pool,
       keyring,
@@ -142,7 +142,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       unreadAnswers: createUnreadAnswers(),
       readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
       changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
-      mintTurns: createFairTurns({ atOnce: 1, mostWaiting: mostMintsWaiting }),
+      mintTurns: createFairQueue({ concurrency: 1, maxWaiting: mostMintsWaiting }),
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,

@@ -10,9 +10,9 @@ import {
   type HttpLimits,
   httpLimitsBehind,
   limitConnections,
+  malformedRequest,
   refusalBody,
   refusalFields,
-  unreadableRequest,
 } from './lib/http-limits.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
@@ -133,7 +133,7 @@ export function createHttpServer(
       // The application answers its own errors.
       if (!(error instanceof RequestError)) return new Response(null, { status: 500 });
       // The URL of the request is invalid: its Host is not a host name, or its path has a backslash.
-      const body = refusalBody(unreadableRequest);
+      const body = refusalBody(malformedRequest);
       return new Response(body, { status: 400, headers: refusalFields(body, app.fixedFields) });
     },
   });

@@ -8,11 +8,11 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals a plaintext under AES-256-GCM with a random IV (SP 800-38D).
+ * Encrypts a plaintext with AES-256-GCM and a random IV (NIST SP 800-38D).
  * @param key 32 bytes
- * @param associatedData authenticated with the plaintext and not part of the envelope; none in the sealed
- *   protocol (SPEC §5), the record's identity where a secret is stored
- * @throws {RangeError} where the key has another length
+ * @param associatedData authenticated but not part of the envelope: the record's id for stored secrets, none in the
+ *   sealed protocol (SPEC §5)
+ * @throws {RangeError} if the key has another length
  */
 export function sealAesGcm(key: Uint8Array, plaintext: Uint8Array, associatedData?: Uint8Array): RawEnvelope {
   requireKey(key);
@@ -25,10 +25,10 @@ export function sealAesGcm(key: Uint8Array, plaintext: Uint8Array, associatedDat
 }
 
 /**
- * The plaintext of an envelope, or null where it was changed, was sealed under another key or with other
- * associated data, or has an IV or tag of another length (a short tag is easier to forge).
+ * Decrypts an envelope. Returns null if it was altered or was sealed with another key or other associated data, or if its
+ * IV or tag has the wrong length (shorter tags are easier to forge).
  * @param key 32 bytes
- * @throws {RangeError} where the key has another length
+ * @throws {RangeError} if the key has another length
  */
 export function openAesGcm(
   key: Uint8Array,

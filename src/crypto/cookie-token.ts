@@ -6,29 +6,29 @@ import type { DeveloperId } from '../lib/ids.ts';
 import { sha256 } from './hash.ts';
 import type { Keyring } from './keyring.ts';
 
-/** Lifetime of the `service_session` cookie: 7 days (interface, "Other constants"). */
+/** Lifetime of the `service_session` cookie: 7 days. */
 export const cookieLifetimeSeconds = 7 * 24 * 60 * 60;
 
-/** What a session cookie says. */
+/** Claims of a session cookie. */
 export interface CookieClaims {
   readonly developerId: DeveloperId;
-  /** Must equal the developer's: a password change ends older cookies by adding one to it. */
+  /** Must equal the developer's session version. A password change increments it, which ends older cookies. */
   readonly sessionVersion: number;
 }
 
-/** What a cookie that we signed says, and what tells when it has ended. */
+/** Claims of a cookie with a valid signature, its expiry, and a hash that identifies it. */
 export interface SignedCookieClaims extends CookieClaims {
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number;
   /**
-   * SHA-256 of what is signed, in hex: the cookie's name where the cookie itself must not stand. Not of the signature,
-   * whose last character can be written in several ways.
+   * SHA-256 of the signed part, in hex; identifies the cookie without revealing it. It excludes the signature, whose last
+   * base64url character has several spellings.
    */
   readonly tokenHash: string;
 }
 
 const audience = 'latchkey/dashboard';
-/** Three parts in base64url: the library passes over spaces in a signature, which would be more spellings of a token. */
+/** Three base64url parts. The library ignores spaces in a signature, which would allow other spellings of a token. */
 const tokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const claimsSchema = z.object({
   sub: z.uuid().transform((id) => id as DeveloperId),
@@ -49,9 +49,9 @@ export function signCookieToken(keyring: Keyring, clock: Clock, claims: CookieCl
 }
 
 /**
- * The claims of a token that we signed and that has not expired; null for anything else. One that was signed under a
- * master secret that has been replaced since is good for as long as any can be: after that only whoever has got hold
- * of the old secret could bring one.
+ * Verifies a token and returns its claims; null if it is malformed, expired, or not signed by this service. Tokens signed
+ * under a previous master secret are accepted only for one cookie lifetime after the secret was replaced: later ones can
+ * only come from someone who stole the old secret.
  */
 export async function readCookieToken(
   keyring: Keyring,
@@ -60,10 +60,10 @@ export async function readCookieToken(
 ): Promise<SignedCookieClaims | null> {
   if (!tokenPattern.test(token)) return null;
   const now = clock.now();
-  const honoured = keyring.previous.filter(
+  const acceptedPrevious = keyring.previous.filter(
     ({ replacedAt }) => replacedAt === null || now < replacedAt + cookieLifetimeSeconds * 1000,
   );
-  for (const { cookie } of [keyring, ...honoured]) {
+  for (const { cookie } of [keyring, ...acceptedPrevious]) {
     const claims = await readSigned(cookie.publicKey, now, token);
     if (claims !== 'not signed') return claims;
   }

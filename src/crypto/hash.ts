@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 declare const brand: unique symbol;
 
-/** 32 bytes of SHA-256: what is kept of a license key, an API key or a session token. */
+/** A SHA-256 hash, 32 bytes: the stored form of license keys, API keys and session tokens. */
 export type Sha256 = Uint8Array<ArrayBuffer> & { readonly [brand]: 'Sha256' };
 
 /** SHA-256 of the text's UTF-8 bytes. */

@@ -1,39 +1,39 @@
 import { createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { ed25519PrivateKey } from './ed25519-private-key.ts';
 
-/** The keys of one master secret, each derived under a label of its own (design §4). */
+/** The keys derived from one master secret, each under its own label. */
 export interface SecretKeys {
-  /** Ed25519 key that signs the `service_session` cookie, and its public half. */
+  /** Ed25519 key pair that signs the `service_session` cookie. */
   readonly cookie: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** AES-256 key that encrypts applications' private keys at rest. */
   readonly applicationKey: Uint8Array;
-  /** Secret that the keys of session tickets are derived from. */
+  /** Secret from which the keys of session tickets are derived. */
   readonly ticketSecret: Uint8Array;
-  /** Distinguishes this master secret from others without revealing it: stored with the data. */
+  /** Identifies the master secret without revealing it; stored with the data. */
   readonly fingerprint: Uint8Array;
 }
 
-/** The keys of a master secret that another has replaced. What they protect is honoured; nothing is made with them. */
+/** The keys of a replaced master secret. They still open and verify, but never seal or sign. */
 export interface PreviousKeys extends SecretKeys {
-  /** When it was replaced, in milliseconds since the epoch: nothing that it signed is younger. Null: not known. */
+  /** When the secret was replaced, in milliseconds since the epoch; nothing signed with it is newer. Null if unknown. */
   readonly replacedAt: number | null;
 }
 
-/** Every key that the service holds: everything that is made is made with these, and read with the previous as well. */
+/** All keys of the service. The current keys seal and sign; the previous ones can still open and verify. */
 export interface Keyring extends SecretKeys {
   readonly previous: readonly PreviousKeys[];
 }
 
-/** A master secret that was in use before. */
+/** A previous master secret, and when it was replaced (null if unknown). */
 export interface PreviousSecret {
   readonly secret: Uint8Array;
   readonly replacedAt: number | null;
 }
 
 /**
- * Derives the keyring.
+ * Derives the keyring from the master secrets.
  * @param masterSecret at least 32 bytes
- * @param previous those before it, the likeliest first
+ * @param previous previous secrets, in the order in which they are tried
  */
 export function createKeyring(masterSecret: Uint8Array, previous: readonly PreviousSecret[] = []): Keyring {
   return {

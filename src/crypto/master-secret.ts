@@ -14,36 +14,36 @@ import {
 
 export { foreignOwnerOf, MasterSecretError };
 
-/** The master secret, and those before it whose work is honoured. */
+/** The current master secret, and previous ones that are still accepted. */
 export interface MasterSecrets {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousSecret[];
 }
 
-/** A secret that was replaced, and when: a line of `service-secret.previous`. */
+/** A replaced secret: one line of `service-secret.previous`. */
 export interface ReplacedSecret {
   readonly secret: Uint8Array;
   /** Milliseconds since the epoch. */
   readonly replacedAt: number;
 }
 
-/** What a data directory's secret files hold. */
+/** The contents of a data directory's secret files. */
 export interface StoredSecrets {
   readonly current: Uint8Array;
-  /** The newest first. */
+  /** Newest first. */
   readonly previous: readonly ReplacedSecret[];
 }
 
 const secretBytes = 32;
 
-/** Where a data directory keeps its master secret. */
+/** Path of a data directory's master secret. */
 export const secretPath = (directory: string): string => join(directory, 'service-secret');
-/** Where it keeps those before it. */
+/** Path of a data directory's previous master secrets. */
 export const previousSecretsPath = (directory: string): string => join(directory, 'service-secret.previous');
 
 /**
- * The secrets of a data directory; null where there are none.
- * @throws {MasterSecretError} for a file that is not what it should be: nothing is ever made in its place
+ * Reads the secrets of a data directory; null if there are none.
+ * @throws {MasterSecretError} if a file is invalid, unreadable or accessible to others; it is never replaced
  */
 export function readStoredSecrets(directory: string): StoredSecrets | null {
   const path = secretPath(directory);
@@ -52,23 +52,23 @@ export function readStoredSecrets(directory: string): StoredSecrets | null {
   if (text !== null) return { current: parseSecret(path, text.trim()), previous };
   if (previous.length === 0) return null;
   throw new MasterSecretError(
-    `${path} is missing, and ${previousSecretsPath(directory)} beside it is not. Restore it from a backup: the private ` +
-      'keys of your applications are encrypted under it.',
+    `${path} is missing, although ${previousSecretsPath(directory)} exists. Restore it from a backup: your ` +
+      "applications' private keys are encrypted with it.",
   );
 }
 
 /**
- * Makes the secret of a data directory that has none: 32 random bytes in base64, for its owner alone. Of several
- * processes that do so at once one makes it.
+ * Creates the secret of a data directory that has none: 32 random bytes in base64, readable only by their owner. If
+ * several processes do this at once, one of them succeeds and the others have no effect.
  */
 export function createMasterSecret(directory: string): void {
   createSecretFile(secretPath(directory), textOf(randomBytes(secretBytes)));
 }
 
 /**
- * Puts a new secret in the place of the current one, which is kept with those before it that cookies may still be
- * signed under. It is kept first, and replaced then: at no moment is a secret in neither file. To be called when
- * nothing at rest needs any but the current one.
+ * Replaces the current secret with a new one. The old one is stored with the previous secrets, of which those are kept
+ * that cookies may still be signed with. It is stored there first, so that a crash loses no secret. Call this only when
+ * all stored data is encrypted with the current secret.
  * @param now milliseconds since the epoch
  */
 export function replaceMasterSecret(directory: string, now: number): void {
@@ -86,29 +86,32 @@ export function replaceMasterSecret(directory: string, now: number): void {
   replaceSecretFile(secretPath(directory), textOf(randomBytes(secretBytes)));
 }
 
-/** Removes the secrets before the current one for good. To be called when nothing at rest needs them. */
+/** Permanently removes the previous secrets. Call this only when no stored data needs them. */
 export function forgetPreviousSecrets(directory: string): void {
   removeSecretFile(previousSecretsPath(directory));
 }
 
-/** The secrets of the environment, as they are given. */
-export function givenSecrets(secret: string, previous: string | null): MasterSecrets {
-  return withoutRepetition([...formsOfText(secret), ...(previous === null ? [] : formsOfText(previous))]);
+/** The secrets of SERVICE_SECRET and SERVICE_SECRET_PREVIOUS. */
+export function environmentSecrets(secret: string, previous: string | null): MasterSecrets {
+  return withoutDuplicates([...formsOfText(secret), ...(previous === null ? [] : formsOfText(previous))]);
 }
 
-/** The secrets of a data directory, and one that the environment names as previous. */
-export function storedSecrets({ current, previous }: StoredSecrets, given: string | null): MasterSecrets {
-  return withoutRepetition([
+/** The secrets of a data directory, plus the one of SERVICE_SECRET_PREVIOUS. */
+export function storedSecrets(
+  { current, previous }: StoredSecrets,
+  environmentPrevious: string | null,
+): MasterSecrets {
+  return withoutDuplicates([
     ...formsOfFile(current, null),
     ...previous.flatMap(({ secret, replacedAt }) => formsOfFile(secret, replacedAt)),
-    ...(given === null ? [] : formsOfText(given)),
+    ...(environmentPrevious === null ? [] : formsOfText(environmentPrevious)),
   ]);
 }
 
 /*
- * The environment's secret is the text itself, a file's the bytes that its text stands for. A secret that was made into
- * a file and is then given as SERVICE_SECRET, as by whoever moves to a PostgreSQL server, is so another one; what was
- * made under its other form is honoured like that of a previous secret.
+ * A secret from the environment is the UTF-8 bytes of its text; a secret from a file is the bytes that its base64 text
+ * decodes to. Passing a file's text as SERVICE_SECRET, for example when moving to a PostgreSQL server, thus makes a
+ * different secret. So each secret's other form is accepted like a previous secret.
  */
 
 function formsOfText(text: string): PreviousSecret[] {
@@ -125,7 +128,7 @@ const formsOfFile = (secret: Uint8Array, replacedAt: number | null): PreviousSec
   { secret: Buffer.from(Buffer.from(secret).toString('base64'), 'utf8'), replacedAt },
 ];
 
-function withoutRepetition(all: readonly PreviousSecret[]): MasterSecrets {
+function withoutDuplicates(all: readonly PreviousSecret[]): MasterSecrets {
   const [first, ...rest] = all.filter(
     ({ secret }, index) => all.findIndex((other) => Buffer.from(other.secret).equals(secret)) === index,
   );
@@ -142,8 +145,8 @@ function parseSecret(path: string, text: string): Uint8Array {
   const secret = Buffer.from(text, 'base64');
   if (secret.length === secretBytes && secret.toString('base64') === text) return new Uint8Array(secret);
   throw new MasterSecretError(
-    `${path} does not hold a master secret (${secretBytes} bytes in base64). Restore it from a backup: ` +
-      'without it the private keys of your applications cannot be opened. It has not been replaced.',
+    `${path} does not contain a master secret (${secretBytes} bytes in base64). Restore it from a backup: ` +
+      "without it, your applications' private keys cannot be decrypted. It has not been replaced.",
   );
 }
 
@@ -156,8 +159,8 @@ function readPrevious(path: string): ReplacedSecret[] {
     const replacedAt = Date.parse(time);
     if (Number.isNaN(replacedAt)) {
       throw new MasterSecretError(
-        `${path} does not hold the secrets before the current one (on each line 32 bytes in base64, and when it was ` +
-          'replaced). Restore it from a backup.',
+        `${path} does not contain previous master secrets (each line: 32 bytes in base64, then the time of replacement). ` +
+          'Restore it from a backup.',
       );
     }
     return { secret: parseSecret(path, secret), replacedAt };

@@ -1,25 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { createFairTurns, NoPlaceError } from '../lib/fair-turns.ts';
+import { createFairQueue, QueueFullError } from '../lib/fair-queue.ts';
 
-/** Argon2id (the library's default algorithm) at the cost that OWASP recommends: 19 MiB, two passes, one lane. */
+/** Argon2id (the library's default algorithm) with the cost that OWASP recommends: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /**
- * How many are computed at once. They run beside the event loop, and would take its processor from it: one is left to
- * it, and one of libuv's four threads to DNS and files.
+ * Concurrent hashes. They run in libuv's thread pool; one processor stays free for the event loop, and one of the pool's
+ * four threads for DNS and files.
  */
-const atOnce = Math.min(3, Math.max(1, availableParallelism() - 1));
-/** How many may wait: some seconds' work, which a flood of logins from many addresses would be without end. */
-const mostWaiting = 64;
-/** Turns and places are shared between the networks that ask: a /56 has 256 clients, each with a limit to itself. */
-const inTurn = createFairTurns({ atOnce, mostWaiting });
-/** Of one developer who makes many accounts, so many stand in the queue that customers' logins stand in. */
-const atOnceForOne = 2;
-const turnsOf = new Map<string, LimitFunction>();
+const concurrency = Math.min(3, Math.max(1, availableParallelism() - 1));
+/** Maximum queue length: a few seconds' work. It bounds the wait during a flood of logins from many addresses. */
+const maxWaiting = 64;
+/** The queue is shared fairly between networks: an attacker with an IPv6 /56 has 256 addresses with a rate limit each. */
+const queue = createFairQueue({ concurrency, maxWaiting });
+/** How many hashes one developer who creates accounts may have in the queue at once; customers' logins share it. */
+const concurrencyPerDeveloper = 2;
+const developerQueues = new Map<string, LimitFunction>();
 
-/** So many passwords wait to be hashed that another one would wait for seconds. Trying again later may help. */
+/** The password queue is full; a new entry would wait for seconds. The caller can retry later. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError';
 
@@ -28,42 +28,44 @@ export class PasswordsBusyError extends Error {
   }
 }
 
-/** A hash of no one's password, so that an unknown account costs as much time as a known one. */
-let decoy: Promise<string> | undefined;
+/** A dummy hash, so that an unknown account takes as much time as a known one. */
+let dummyHash: Promise<string> | undefined;
 
 /**
- * Argon2id in PHC string format; runs off the event loop.
- * @param network whose turn it takes, as `networkOf` has it
+ * Hashes a password with Argon2id, off the event loop.
+ * @param network the client's network, from `networkOf`; the queue is shared fairly between networks
+ * @returns PHC string
  * @throws {PasswordsBusyError}
  */
 export const hashPassword = (password: string, network: string): Promise<string> =>
-  whenFree(network, () => hash(password, cost));
+  enqueue(network, () => hash(password, cost));
 
 /**
- * The same for an account that a developer makes. A developer who makes a thousand of them waits for their own, and a
- * customer of another vendor who logs in meanwhile does not.
- * @throws {PasswordsBusyError} when too many of the developer's wait, or of all
+ * Hashes the password of an account that a developer creates. A developer who creates a thousand accounts waits for
+ * their own hashes, without delaying logins of other vendors' customers.
+ * @throws {PasswordsBusyError} if too many hashes are waiting, either the developer's or in total
  */
 export async function hashPasswordFor(
   developerId: string,
   password: string,
   network: string,
 ): Promise<string> {
-  const turn = turnsOf.get(developerId) ?? pLimit(atOnceForOne);
-  if (turn.pendingCount >= mostWaiting) throw new PasswordsBusyError();
-  turnsOf.set(developerId, turn);
-  const hashed = turn(() => hashPassword(password, network));
-  const forget = (): void => {
-    // This one may still be counted. Where it was another, that one is done beside those to come.
-    if (turn.activeCount + turn.pendingCount <= 1) turnsOf.delete(developerId);
+  const limit = developerQueues.get(developerId) ?? pLimit(concurrencyPerDeveloper);
+  if (limit.pendingCount >= maxWaiting) throw new PasswordsBusyError();
+  developerQueues.set(developerId, limit);
+  const hashed = limit(() => hashPassword(password, network));
+  const removeIfIdle = (): void => {
+    // The finished hash may still be counted. If the one counted is another hash, it may briefly run in addition to the
+    // new limiter's.
+    if (limit.activeCount + limit.pendingCount <= 1) developerQueues.delete(developerId);
   };
-  return hashed.finally(forget);
+  return hashed.finally(removeIfIdle);
 }
 
 /**
- * True when the password fits the hash. Without a hash it does the same work and answers false, so that response
- * times do not tell which accounts exist.
- * @param network whose turn it takes, as `networkOf` has it
+ * Whether the password matches the hash. Without a hash it does the same work and returns false, so that response times do
+ * not reveal which accounts exist.
+ * @param network the client's network, from `networkOf`; the queue is shared fairly between networks
  * @throws {PasswordsBusyError}
  */
 export async function verifyPassword(
@@ -71,17 +73,17 @@ export async function verifyPassword(
   password: string,
   network: string,
 ): Promise<boolean> {
-  // Not in turn: refused once, it would be refused for ever.
-  decoy ??= hash('a password that nobody has', cost);
-  const compared = passwordHash ?? (await decoy);
-  const matches = await whenFree(network, () => verify(compared, password));
+  // Computed outside the queue: if the queue rejected it once, the cached promise would stay rejected.
+  dummyHash ??= hash('dummy password', cost);
+  const compared = passwordHash ?? (await dummyHash);
+  const matches = await enqueue(network, () => verify(compared, password));
   return matches && passwordHash !== null;
 }
 
-async function whenFree<Result>(network: string, work: () => Promise<Result>): Promise<Result> {
+async function enqueue<Result>(network: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await inTurn.run(network, work);
+    return await queue.run(network, work);
   } catch (error) {
-    throw error instanceof NoPlaceError ? new PasswordsBusyError() : error;
+    throw error instanceof QueueFullError ? new PasswordsBusyError() : error;
   }
 }

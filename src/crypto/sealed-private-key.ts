@@ -4,29 +4,29 @@ import type { Keyring, SecretKeys } from './keyring.ts';
 const ivLength = 12;
 const tagLength = 16;
 
-/** No master secret at hand is the one that this private key was encrypted under, or the row was altered. */
+/** None of the configured master secrets decrypts this private key, or the row was altered. */
 export class PrivateKeyUnreadableError extends Error {
   override readonly name = 'PrivateKeyUnreadableError';
 
   constructor(applicationId: string) {
     super(
-      `The private key of application ${applicationId} cannot be opened: SERVICE_SECRET is not the one it was ` +
-        'encrypted under. Where the secret has been changed, give the service the one before it as ' +
-        'SERVICE_SECRET_PREVIOUS, and run "latchkey rotate-secret"; otherwise restore the secret that was kept with ' +
-        "the database's backup.",
+      `The private key of application ${applicationId} cannot be decrypted: it was encrypted with another ` +
+        'SERVICE_SECRET. If the secret was changed, set SERVICE_SECRET_PREVIOUS to the old one and run ' +
+        '"latchkey rotate-secret"; otherwise restore the secret that belongs to this database from its backup.',
     );
   }
 }
 
-/** An application's Ed25519 seed, and whether it was encrypted under the current master secret. */
+/** An application's Ed25519 seed, and whether it was encrypted with the current master secret. */
 export interface OpenedPrivateKey {
   readonly seed: Uint8Array;
   readonly isCurrent: boolean;
 }
 
 /**
- * Encrypts an application's Ed25519 seed for the database: `IV ‖ ciphertext ‖ tag` under AES-256-GCM, the
- * application id as associated data so that a row's key cannot be moved to another application.
+ * Encrypts an application's Ed25519 seed for the database, with AES-256-GCM. The application id is the associated data, so
+ * that an attacker with access to the database cannot move a key to another application.
+ * @returns `IV ‖ ciphertext ‖ tag`
  */
 export function sealPrivateKey(
   keyring: Keyring,
@@ -37,14 +37,14 @@ export function sealPrivateKey(
   return new Uint8Array(Buffer.concat([iv, ciphertext, tag]));
 }
 
-/** @throws {PrivateKeyUnreadableError} */
+/** Decrypts an application's Ed25519 seed. @throws {PrivateKeyUnreadableError} */
 export function openPrivateKey(keyring: Keyring, applicationId: string, sealed: Uint8Array): Uint8Array {
   const opened = tryPrivateKey(keyring, applicationId, sealed);
   if (opened === null) throw new PrivateKeyUnreadableError(applicationId);
   return opened.seed;
 }
 
-/** The seed under whichever master secret it was encrypted; null where under none of the keyring's. */
+/** Decrypts a seed with the current or a previous master secret; null if none of them fits. */
 export function tryPrivateKey(
   keyring: Keyring,
   applicationId: string,

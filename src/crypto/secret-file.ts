@@ -15,22 +15,22 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { syncDirectory } from '../lib/sync-directory.ts';
 
-/** A secret file cannot be used. Making another would lose what the first one protects. */
+/** A secret file cannot be used. Creating a new one would lose the data that the old one protects. */
 export class MasterSecretError extends Error {
   override readonly name = 'MasterSecretError';
 }
 
-/** Read or written by more than its owner. */
+/** Permission bits of group and others. */
 const othersMode = 0o077;
-/** Windows has no such modes, and says 0666 of every file. */
+/** Windows has no permission bits and reports 0666 for every file. */
 const hasModes = process.platform !== 'win32';
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
 /**
- * The text of a file that only its owner may read; null where there is none.
- * @throws {MasterSecretError} where it cannot be read, or others can read it
+ * Reads a file that only its owner may access; null if it does not exist.
+ * @throws {MasterSecretError} if it cannot be read, or if others can access it
  */
 export function readSecretFile(path: string): string | null {
   try {
@@ -51,14 +51,14 @@ export function readSecretFile(path: string): string | null {
         ? ''
         : ` It belongs to user ${owner}, and this process runs as user ${process.geteuid?.()}.`;
     throw new MasterSecretError(
-      `${path} cannot be read (${reason}).${whose} Let the user that this service runs as, and no other, own and read it; it ` +
-        'has not been replaced.',
+      `${path} cannot be read (${reason}).${whose} Make it owned by, and readable only to, the user that the service runs ` +
+        'as. It has not been replaced.',
       { cause: error },
     );
   }
 }
 
-/** The id of the user who owns a file; null if that is this process's user, or unknown. */
+/** The user id of a file's owner; null if that is this process's user or unknown. */
 export function foreignOwnerOf(path: string): number | null {
   try {
     const { uid } = statSync(path);
@@ -71,13 +71,13 @@ export function foreignOwnerOf(path: string): number | null {
 function refuseOpenMode(path: string, mode: number): void {
   if (!hasModes || (mode & othersMode) === 0) return;
   throw new MasterSecretError(
-    `${path} can be read or written by others (its mode is ${(mode & 0o777).toString(8)}). Close it with ` +
-      `"chmod 600 ${path}"; if others may have read it, run "latchkey rotate-secret" as well. On a file system that ` +
-      'keeps no modes, set SERVICE_SECRET instead.',
+    `${path} can be read or written by others (its mode is ${(mode & 0o777).toString(8)}). Run "chmod 600 ${path}"; ` +
+      'if others may have read it, also run "latchkey rotate-secret". On a file system without permissions, set ' +
+      'SERVICE_SECRET instead.',
   );
 }
 
-/** Puts a whole file that is on disk into a place where there is none yet. False when there is one. */
+/** Creates a file atomically and durably. Returns false if it already exists. */
 export function createSecretFile(path: string, text: string): boolean {
   return withDraft(path, text, (draft) => {
     try {
@@ -90,18 +90,18 @@ export function createSecretFile(path: string, text: string): boolean {
   });
 }
 
-/** Puts a whole file that is on disk in the place of another, so that a crash leaves the one or the other. */
+/** Replaces a file atomically and durably: after a crash, either the old or the new one exists. */
 export function replaceSecretFile(path: string, text: string): void {
   withDraft(path, text, (draft) => renameSync(draft, path));
 }
 
-/** Removes a file for good, where there is one. */
+/** Removes a file durably, if it exists. */
 export function removeSecretFile(path: string): void {
   rmSync(path, { force: true });
   syncDirectory(dirname(path));
 }
 
-/** Removes what a process left that was killed while it wrote: none of it was ever in use. */
+/** Removes temporary files of processes that were killed while writing; they were never in use. */
 export function removeDrafts(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of readdirSync(dirname(path))) {

@@ -7,10 +7,10 @@ import { sessionLifetimeSeconds } from '../protocol/constants.ts';
 import { openAesGcm, sealAesGcm } from './aead.ts';
 import { decodeBase64Url, encodeBase64Url } from './base64.ts';
 
-/** What a session is: everything that a later sealed request needs, so that the server stores nothing. */
+/** A session's data. The ticket contains all that later sealed requests need, so the server stores nothing. */
 export interface SessionTicket {
   readonly applicationId: ApplicationId;
-  /** The version string the client named at session init. */
+  /** The version that the client sent at session init. */
   readonly clientVersion: string;
   /** AES-256 key of the session. */
   readonly sessionKey: Uint8Array;
@@ -18,7 +18,7 @@ export interface SessionTicket {
   readonly expiresAt: number;
 }
 
-/** An opened ticket, with a tag that tells one session from all others. */
+/** An opened ticket, with a tag that uniquely identifies the session. */
 export interface OpenedTicket extends SessionTicket {
   readonly sessionTag: string;
 }
@@ -31,31 +31,31 @@ const uuidLength = 16;
 const keyLength = 32;
 const hourSeconds = 3600;
 
-/** Sessions whose tickets stay open, some 600 bytes each: a program that asks again is spared a decryption. */
-const mostOpened = 20_000;
+/** Size of the cache of opened tickets, about 600 bytes each. It saves a decryption for each further request. */
+const maxCachedTickets = 20_000;
 
-interface Opened {
+interface CachedTicket {
   readonly ticket: OpenedTicket;
-  /** What the replay guard remembered when it was opened. */
+  /** The replay epoch when the ticket was opened. */
   readonly epoch: string;
 }
 
 export interface TicketSealerOptions {
   readonly ticketSecret: Uint8Array;
-  /** Those of master secrets before: what was sealed under one opens until it expires. */
+  /** Ticket secrets of previous master secrets: tickets sealed with them can be opened until they expire. */
   readonly previousTicketSecrets?: readonly Uint8Array[];
   readonly clock: Clock;
   /**
-   * What the replay guard's memory is good for: another value means that it has forgotten nonces, so that every
-   * envelope made before must be refused with its session (design §5).
+   * Identifies the replay guard's memory. A new value means that nonces were lost, so all earlier sessions, and with
+   * them all earlier envelopes, must be refused.
    */
   readonly replayEpoch: () => string;
 }
 
 /**
- * Seals and opens session tickets (SPEC, "Session"): `version ‖ expiry ‖ IV ‖ ciphertext ‖ tag` in base64url, the
- * first two as associated data. Each hour has a key of its own, so that random IVs under one key stay far below the
- * 2^32 of NIST SP 800-38D §8.3 however long the master secret lives.
+ * Seals and opens session tickets (SPEC, "Session"): `version ‖ expiry ‖ IV ‖ ciphertext ‖ tag` in base64url, with
+ * version and expiry as associated data. Each hour has its own key, so that the number of random IVs per key stays far
+ * below the limit of 2^32 (NIST SP 800-38D §8.3), however long the master secret is used.
  */
 export function createTicketSealer({
   ticketSecret,
@@ -65,7 +65,7 @@ export function createTicketSealer({
 }: TicketSealerOptions) {
   const current = createHourlyKeys(ticketSecret);
   const all = [current, ...previousTicketSecrets.map(createHourlyKeys)];
-  const opened = new LRUCache<string, Opened>({ max: mostOpened });
+  const cache = new LRUCache<string, CachedTicket>({ max: maxCachedTickets });
 
   const labelOf = (expiresAt: number) => `${replayEpoch()}/${Math.floor(expiresAt / hourSeconds)}`;
 
@@ -75,7 +75,7 @@ export function createTicketSealer({
       return null;
     const expiresAt = bytes.readUInt32BE(1);
     const now = unixSeconds(clock);
-    // The second bound keeps a made-up expiry from having us derive a key for every hour there is.
+    // The upper bound prevents forged expiries from making us derive keys for arbitrary hours.
     if (bytes.readUInt8(0) !== formatVersion || expiresAt <= now || expiresAt > now + hourSeconds)
       return null;
     const header = bytes.subarray(0, headerLength);
@@ -96,7 +96,7 @@ export function createTicketSealer({
   };
 
   return {
-    /** The `sessionId` of a new session. */
+    /** Creates the `sessionId` of a new session. */
     seal(session: Omit<SessionTicket, 'expiresAt'>): string {
       const expiresAt = unixSeconds(clock) + sessionLifetimeSeconds;
       const header = Buffer.alloc(headerLength);
@@ -111,21 +111,21 @@ export function createTicketSealer({
       return encodeBase64Url(Buffer.concat([header, iv, ciphertext, tag]));
     },
 
-    /** The session of a `sessionId`; null when we did not make it, or it has expired. */
+    /** Opens a `sessionId`; null if it is forged or expired. */
     open(sessionId: string): OpenedTicket | null {
-      const known = opened.get(sessionId);
+      const cached = cache.get(sessionId);
       const epoch = replayEpoch();
-      if (known !== undefined && known.epoch === epoch && known.ticket.expiresAt > unixSeconds(clock)) {
-        return known.ticket;
+      if (cached !== undefined && cached.epoch === epoch && cached.ticket.expiresAt > unixSeconds(clock)) {
+        return cached.ticket;
       }
       const ticket = decrypt(sessionId);
-      if (ticket !== null) opened.set(sessionId, { ticket, epoch });
+      if (ticket !== null) cache.set(sessionId, { ticket, epoch });
       return ticket;
     },
   };
 }
 
-/** Keys by their label, the latest few of them kept. */
+/** Derives keys by label; caches the last few. */
 function createHourlyKeys(secret: Uint8Array): (label: string) => Uint8Array {
   const keys = new Map<string, Uint8Array>();
   return (label) => {

@@ -3,20 +3,20 @@ import { ed25519PrivateKey } from './ed25519-private-key.ts';
 
 /** Signs with one Ed25519 key. */
 export interface Signer {
-  /** The 64-byte signature of a message (RFC 8032 §5.1.6). */
+  /** Returns the 64-byte signature of a message (RFC 8032 §5.1.6). */
   sign(message: Uint8Array): Uint8Array;
   /** 32 raw bytes. */
   readonly publicKey: Uint8Array;
 }
 
 /**
- * A signer that imports its key once: importing costs about as much as a signature (design §5, "The hot path").
+ * Creates a signer. It imports the key once, because an import costs about as much as a signature.
  * @param seed 32 bytes
- * @throws {RangeError} where the seed has another length
+ * @throws {RangeError} if the seed has another length
  */
 export function createSigner(seed: Uint8Array): Signer {
   const privateKey = ed25519PrivateKey(seed);
-  // The SPKI form (RFC 8410 §4) ends in the 32 raw bytes.
+  // The SPKI encoding (RFC 8410 §4) ends with the 32 raw bytes.
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return {
     publicKey: new Uint8Array(spki.subarray(-32)),

@@ -1,20 +1,19 @@
-/** Clocks of a machine: the one that people set, and the one that only runs. In milliseconds. */
+/** The machine's wall clock and monotonic clock, in milliseconds. */
 export interface ClockPair {
-  /** Since the Unix epoch; it can be set back. */
+  /** Milliseconds since the Unix epoch; can be set back. */
   wall(): number;
-  /** Since some moment; it never steps. */
+  /** Milliseconds since an arbitrary moment; never steps. */
   steady(): number;
 }
 
 const systemClocks: ClockPair = { wall: () => Date.now(), steady: () => performance.now() };
 
-/** Less than this is no step, in milliseconds: reading two clocks takes its time. */
+/** Smaller differences, in milliseconds, are not steps: the two clocks are not read at the same instant. */
 const toleranceMilliseconds = 2_000;
 
 /**
- * Notices that the wall clock was set back, however long nobody looked: it then stands earlier than the steady clock
- * says it should.
- * @returns asks; true once for each step
+ * Detects that the wall clock was set back since the last call, by comparing it with the monotonic clock.
+ * @returns a function that returns true once per step
  */
 export function createStepBackDetector({ wall, steady }: ClockPair = systemClocks): () => boolean {
   let ahead = wall() - steady();

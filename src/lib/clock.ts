@@ -1,4 +1,4 @@
-/** Where the service reads the time, so that a test can hold it still or step it. */
+/** The service's source of time; tests can stop or step it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -1,13 +1,13 @@
 import { type CountryResponse, open } from 'maxmind';
 
-/** The MMDB file is missing or is none. */
+/** The MMDB file is missing or invalid. */
 export class CountryDatabaseError extends Error {
   override readonly name = 'CountryDatabaseError';
 }
 
 /**
- * Opens a database of addresses in MaxMind's MMDB format (GeoLite2-Country, DB-IP and their like).
- * @returns the ISO 3166-1 alpha-2 code of an address; null when it is in no country that the file knows
+ * Opens an IP address database in MaxMind's MMDB format, such as GeoLite2-Country or DB-IP.
+ * @returns a function that maps an address to an ISO 3166-1 alpha-2 code, or to null if its country is unknown
  * @throws {CountryDatabaseError}
  */
 export async function openCountryDatabase(path: string): Promise<(ip: string) => string | null> {

@@ -3,21 +3,20 @@ import { Server as NetServer, type Socket } from 'node:net';
 
 export interface DrainOptions {
   /**
-   * How long a connection without a request is kept open, in milliseconds: a request that its client has sent before
-   * it could know is answered, instead of meeting a closed connection.
+   * How long idle connections stay open, in milliseconds, so that requests already on their way are still served.
+   * Default 500.
    */
   readonly idleGraceMilliseconds?: number;
-  /** How long requests under way may take, in milliseconds. Then their connections are cut. */
+  /** Timeout for requests in progress, in milliseconds; then their connections are closed. Default 5,000. */
   readonly patienceMilliseconds?: number;
 }
 
-const closeIdleEvery = 50;
+const closeIdleIntervalMilliseconds = 50;
 
 /**
- * Prepares a server for an end without loss, whether it accepts its connections itself or is handed them.
- * @returns what ends it: it stops accepting, answers every request with `Connection: close` (RFC 9112 §9.6), closes
- *   connections as they become idle, and cuts what is left when patience ends, such as a half-sent request. It
- *   resolves when no connection is left.
+ * Prepares a server for graceful shutdown, whether it accepts connections itself or receives them from a supervisor.
+ * @returns a function that shuts the server down: it stops accepting, sends `Connection: close` (RFC 9112 §9.6), closes
+ *   connections as they become idle, and closes the remaining ones after the timeout. Resolves when no connection is left.
  */
 export function createDrain(server: Server, options: DrainOptions = {}): () => Promise<void> {
   const { idleGraceMilliseconds = 500, patienceMilliseconds = 5_000 } = options;
@@ -32,7 +31,7 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
       if (connections.size === 0) onNoneLeft();
     });
   });
-  // Before the application's own listener, which may answer at once.
+  // Runs before the application's own listener, which may respond synchronously.
   server.prependListener('request', (_request, response) => {
     if (draining) {
       response.shouldKeepAlive = false;
@@ -44,19 +43,19 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
 
   return async () => {
     draining = true;
-    // Of a response whose head is sent this changes nothing; its connection is closed when it is idle.
+    // No effect on responses whose headers are already sent; their connections are closed when idle.
     for (const response of unanswered) response.shouldKeepAlive = false;
     let closeIdle: NodeJS.Timeout | undefined;
     const grace = setTimeout(
       () => {
-        closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleEvery);
+        closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleIntervalMilliseconds);
       },
       Math.min(idleGraceMilliseconds, patienceMilliseconds / 2),
     );
     const patience = setTimeout(() => server.closeAllConnections(), patienceMilliseconds);
-    // Not the HTTP server's own `close`, which cuts idle connections at once: a request may be on its way there.
+    // Not the HTTP server's own `close`, which closes idle connections immediately: a request may be on its way.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-    // A server that never listened is closed at once, and does not wait for what it was handed.
+    // A server that never listened closes immediately, without waiting for connections it was handed.
     if (connections.size > 0) {
       await new Promise<void>((resolve) => {
         onNoneLeft = resolve;
@@ -65,7 +64,7 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
     clearTimeout(grace);
     clearInterval(closeIdle);
     clearTimeout(patience);
-    // What is left of it: the timer that watches over slow connections.
+    // Stops the HTTP server's timer that checks for slow connections.
     server.close();
   };
 }

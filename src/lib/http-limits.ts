@@ -2,26 +2,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newId } from './ids.ts';
 
-/** What one connection may take of the process. Times are in milliseconds. */
+/** Limits per connection, with the names of Node.js's options. Times are in milliseconds. */
 export interface HttpLimits {
   /** Request line and header fields, in bytes. */
   readonly maxHeaderSize: number;
-  /** From the connection, or from the end of the last request, until the header fields are whole. */
+  /** Time to receive all header fields, from the connection or the end of the last request. */
   readonly headersTimeout: number;
-  /** Until the whole request is there. */
+  /** Time to receive the whole request. */
   readonly requestTimeout: number;
-  /** How often the two above are looked at. */
+  /** How often the two timeouts above are checked. */
   readonly connectionsCheckingInterval: number;
-  /** How long nothing may move in either direction, while a request is answered. */
+  /** Maximum inactivity in both directions while a request is served. */
   readonly timeout: number;
-  /** How long a connection is kept for a next request. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveTimeout: number;
 }
 
 /**
- * A client sends its header fields at once, and a developer's largest body of 8 MiB over half a megabit in two minutes.
- * One that does not read its answer is given up a little later: Node.js by itself would hold that answer for ever. It
- * is later so that a body that stalls is told so. An event stream moves every few seconds.
+ * In `requestTimeout` a developer can send the largest body of 8 MiB at half a megabit per second. `timeout` drops clients
+ * that do not read their response, which Node.js would otherwise hold in memory forever. It is longer than
+ * `requestTimeout`, so that a stalled upload still gets a 408. Event streams send data every few seconds.
  */
 export const httpLimits: HttpLimits = {
   maxHeaderSize: 16 * 1024,
@@ -33,15 +33,15 @@ export const httpLimits: HttpLimits = {
 };
 
 /**
- * Longer than the minute for which reverse proxies keep their connections: whoever closes first should be the one that
- * sends, as a request that meets a closed connection is a 502 to a customer. Connections of proxies are few; those of
- * customers' own programs are not, and are kept no longer than they are good for.
+ * Longer than the minute for which reverse proxies typically keep connections, so that the proxy closes them first: a
+ * request sent on a connection that the service just closed is a 502 for the client. Proxies have few connections; direct
+ * clients have many, so theirs are closed sooner.
  */
-const keptForProxy: Pick<HttpLimits, 'keepAliveTimeout'> = { keepAliveTimeout: 75_000 };
+const behindProxy: Pick<HttpLimits, 'keepAliveTimeout'> = { keepAliveTimeout: 75_000 };
 
-/** @param trustProxy how many reverse proxies stand in front */
+/** @param trustProxy number of reverse proxies in front of the service */
 export const httpLimitsBehind = (trustProxy: number): HttpLimits =>
-  trustProxy === 0 ? httpLimits : { ...httpLimits, ...keptForProxy };
+  trustProxy === 0 ? httpLimits : { ...httpLimits, ...behindProxy };
 
 interface Refusal {
   readonly status: string;
@@ -49,18 +49,18 @@ interface Refusal {
   readonly error: string;
 }
 
-/** The refusal of what is no request, for whatever else is wrong with it. */
-export const unreadableRequest: Refusal = {
+/** The error for input that is not a valid HTTP request. */
+export const malformedRequest: Refusal = {
   status: '400 Bad Request',
   code: 'VALIDATION_FAILED',
-  error: 'This is no HTTP/1.1 request that can be read.',
+  error: 'Malformed HTTP/1.1 request.',
 };
 
-/** The refusal of what a request asks for before it sends its body, other than the word to go on. */
+/** The error for an `Expect` header other than `100-continue`. */
 const unknownExpectation = {
   status: 417,
   code: 'EXPECTATION_FAILED',
-  error: 'Of what Expect can ask for, the service knows 100-continue alone.',
+  error: 'Unsupported Expect header: only 100-continue is supported.',
 } as const;
 
 const refusals: ReadonlyMap<unknown, Refusal> = new Map([
@@ -69,7 +69,7 @@ const refusals: ReadonlyMap<unknown, Refusal> = new Map([
     {
       status: '431 Request Header Fields Too Large',
       code: 'HEADERS_TOO_LARGE',
-      error: `Request line and header fields may have ${httpLimits.maxHeaderSize.toLocaleString('en-US')} bytes together.`,
+      error: `The request line and header fields exceed ${httpLimits.maxHeaderSize.toLocaleString('en-US')} bytes.`,
     },
   ],
   [
@@ -77,7 +77,7 @@ const refusals: ReadonlyMap<unknown, Refusal> = new Map([
     {
       status: '413 Payload Too Large',
       code: 'PAYLOAD_TOO_LARGE',
-      error: 'The chunks of the request body have too much beside their bytes.',
+      error: 'The chunk extensions of the request body are too large.',
     },
   ],
   [
@@ -85,21 +85,21 @@ const refusals: ReadonlyMap<unknown, Refusal> = new Map([
     {
       status: '408 Request Timeout',
       code: 'REQUEST_TIMEOUT',
-      error: 'The request was not whole in time.',
+      error: 'The request was not received in time.',
     },
   ],
 ]);
 
-/** The one error shape, of a request that no route sees. */
+/** The common error body, for requests rejected before routing. */
 export const refusalBody = ({ code, error }: Pick<Refusal, 'code' | 'error'>): string =>
   JSON.stringify({
     success: false,
     error,
     code,
-    ...(code === unreadableRequest.code && { issues: [{ path: [], message: error }] }),
+    ...(code === malformedRequest.code && { issues: [{ path: [], message: error }] }),
   });
 
-/** The header fields of an answer with this body to a request that no route sees. */
+/** Header fields of a response with this body, for requests rejected before routing. */
 export const refusalFields = (
   body: string,
   fields: Readonly<Record<string, string>>,
@@ -111,9 +111,9 @@ export const refusalFields = (
 });
 
 /**
- * Bounds what connections take, and answers what Node.js refuses before it is a request: in the one error shape, with
- * the header fields of every answer. Then the connection is closed, as nobody can tell where a next request begins:
- * two servers that disagree about it are how requests are smuggled past a proxy.
+ * Limits connections, and answers input that Node.js rejects before it becomes a request, with the common error body and
+ * header fields. It then closes the connection, because the start of the next request is ambiguous: servers that disagree
+ * about it allow request smuggling past a proxy.
  */
 export function limitConnections(
   server: Server,
@@ -121,7 +121,7 @@ export function limitConnections(
   { timeout }: Pick<HttpLimits, 'timeout'> = httpLimits,
 ): void {
   server.timeout = timeout;
-  // Those of a connection that are not finished, and the latest: requests may be sent one behind the other.
+  // Each connection's unfinished responses and its latest one: requests can be pipelined.
   const answers = new WeakMap<Duplex, readonly ServerResponse[]>();
   const remember = (socket: Duplex, answer: ServerResponse): void => {
     if (!answers.has(socket)) socket.once('close', () => answers.get(socket)?.forEach(endInLine));
@@ -139,7 +139,7 @@ export function limitConnections(
       socket.destroy();
       return;
     }
-    const refusal = refusals.get('code' in error ? error.code : undefined) ?? unreadableRequest;
+    const refusal = refusals.get('code' in error ? error.code : undefined) ?? malformedRequest;
     const body = refusalBody(refusal);
     const head = [
       `HTTP/1.1 ${refusal.status}`,
@@ -153,8 +153,8 @@ export function limitConnections(
 }
 
 /**
- * Ends a queued answer whose connection has closed. Node.js notifies only the answer that it is sending, not those in the
- * queue behind it: code that waits for their end would count them, and hold their bytes, forever.
+ * Ends a queued response whose connection has closed. Node.js notifies only the response being sent, not the pipelined
+ * ones behind it, so code waiting for them to close would count them and hold their memory forever.
  */
 function endInLine(answer: ServerResponse): void {
   if (answer.socket !== null || answer.writableFinished || answer.destroyed) return;
@@ -163,8 +163,8 @@ function endInLine(answer: ServerResponse): void {
 }
 
 /**
- * Whether a refusal would be read as the answer to another request: one that is whole, and may have been carried out, or
- * one that is answered before it is whole.
+ * Whether an error written to the connection could be taken for the response to an earlier request: one that was received
+ * completely and may have been executed, or one whose response started early.
  */
 const isOwed = ({ req, headersSent, writableFinished }: ServerResponse): boolean =>
   (req.complete || headersSent) && !(req.complete && writableFinished);

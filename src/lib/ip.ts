@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The one spelling of an address: dotted for IPv4, also when it comes mapped into IPv6 (as a dual-stack socket reports
- * it); RFC 5952 for IPv6. Zone ids are dropped: they mean something on one machine alone.
- * @throws {Error} for text that is no address
+ * The canonical spelling of an IP address: dotted decimal for IPv4 and IPv4-mapped IPv6 (as reported by dual-stack
+ * sockets), RFC 5952 for IPv6. Zone ids are dropped, because they are local to a machine.
+ * @throws {Error} if the text is not an address
  */
 export function canonicalIp(address: string): string {
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
@@ -12,9 +12,9 @@ export function canonicalIp(address: string): string {
 }
 
 /**
- * The address that a proxy wrote into X-Forwarded-For, which no standard spells: bare, in brackets, or with a port, as
- * some load balancers write it.
- * @returns its canonical text, or null for what is no address
+ * Parses an address from X-Forwarded-For. The header has no standard, and load balancers write addresses plainly, in
+ * brackets or with a port.
+ * @returns the canonical address, or null if the text is not an address
  */
 export function parseForwardedAddress(text: string): string | null {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(text) ?? [];
@@ -22,22 +22,22 @@ export function parseForwardedAddress(text: string): string | null {
   return isIP(address) === 0 ? null : canonicalIp(address);
 }
 
-/** What rate limits count by: an IPv4 address, or the /64 that one IPv6 subscriber has. */
+/** The key that rate limits count by: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's. */
 export function rateLimitKey(canonicalAddress: string): string {
   const parsed = ipaddr.parse(canonicalAddress);
   return parsed instanceof ipaddr.IPv6 ? ipv6Network(parsed.parts, 64) : canonicalAddress;
 }
 
-/** A network that a client's own lies in. */
+/** A network that contains a rate limit key's network. */
 export interface WiderNetwork {
   readonly network: string;
-  /** How many times the points of one client all clients in it have together. */
+  /** The limit of the whole network, as a multiple of one client's limit. */
   readonly times: number;
 }
 
 /**
- * The networks around what rate limits count by. A provider gives a customer a /56 or a /48, which are 256 and 65,536
- * clients by their /64; an IPv4 address is one client's, or many clients' already.
+ * The wider networks around a rate limit key. Providers assign /56 or /48 networks to customers, who could otherwise act
+ * as 256 or 65,536 clients with a /64 each. IPv4 addresses have none: they are often shared by many clients already.
  */
 export function widerNetworks(key: string): readonly WiderNetwork[] {
   if (!key.endsWith('::/64')) return [];
@@ -52,8 +52,9 @@ export function widerNetworks(key: string): readonly WiderNetwork[] {
 }
 
 /**
- * What places are shared by that addresses compete for: the /24 of an IPv4 address, the /48 of an IPv6 one, or `unknown`.
- * @param canonicalAddress null when it could not be read
+ * The network by which clients share limited resources fairly: the /24 of an IPv4 address, the /48 of an IPv6 address, or
+ * `unknown`.
+ * @param canonicalAddress null if it could not be parsed
  */
 export function networkOf(canonicalAddress: string | null): string {
   if (canonicalAddress === null) return 'unknown';

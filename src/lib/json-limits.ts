@@ -1,41 +1,42 @@
 const [quote, backslash, comma, openBracket, openBrace] = Buffer.from('"\\,[{');
 
-/** The most that a JSON text may hold. */
+/** Limits of a JSON text. */
 export interface JsonLimits {
-  /** Values, of which an empty list counts for two. */
+  /** Number of values; an empty array counts as two. */
   readonly values: number;
-  /** Length of one text or member name, in bytes as it is written. */
+  /** Length of one string or member name, in encoded bytes. */
   readonly text: number;
 }
 
 /**
- * The most that a body may hold, which can be of megabytes. The ten thousand hashed keys of a blind mint have seventy
- * thousand values; the longest text is a GraphQL query.
+ * Limits of a request body, which can be several megabytes. The 10,000 hashed keys of a blind mint have 70,000 values; the
+ * longest legitimate string is a GraphQL query.
  */
 export const largestJson: JsonLimits = { values: 100_000, text: 100 * 1024 };
 
 /**
- * Which limit a JSON text goes beyond, told by its bytes before it is parsed; null when it is none. Values by the
- * million fill a body of a few megabytes, and parsing them stalls the process for seconds; so does a member name or an
- * enum's value of such a length, for which GraphQL looks for a similar one.
+ * Scans a JSON text, without parsing it, for an exceeded limit. A few megabytes can contain millions of values, and
+ * parsing them stalls the process for seconds. So does a very long member name or enum value, for which GraphQL searches
+ * for similar names to suggest.
+ * @returns the exceeded limit, or null
  */
-export function findExcess(json: Uint8Array, most: JsonLimits): keyof JsonLimits | null {
-  // Each value takes a byte at least.
-  if (json.length <= Math.min(most.values, most.text)) return null;
+export function findExcess(json: Uint8Array, limits: JsonLimits): keyof JsonLimits | null {
+  // Each value takes at least one byte.
+  if (json.length <= Math.min(limits.values, limits.text)) return null;
   let values = 1;
   let textStart: number | null = null;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (textStart !== null) {
       const length = at - textStart - (byte === quote ? 1 : 0);
-      if (length > most.text) return 'text';
+      if (length > limits.text) return 'text';
       if (byte === backslash) at++;
       else if (byte === quote) textStart = null;
     } else if (byte === quote) {
       textStart = at;
     } else if (byte === comma || byte === openBracket || byte === openBrace) {
       values++;
-      if (values > most.values) return 'values';
+      if (values > limits.values) return 'values';
     }
   }
   return null;

@@ -1,6 +1,6 @@
 const minute = 60_000;
 
-/** A duration for people, in seconds, minutes, hours or days, without its sign. */
+/** Formats the absolute value of a duration for people, in seconds, minutes, hours or days. */
 export function lengthOfTime(milliseconds: number): string {
   const minutes = Math.abs(milliseconds) / minute;
   if (minutes < 2) return `${Math.round(minutes * 60)} seconds`;

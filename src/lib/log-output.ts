@@ -1,28 +1,28 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Where a log's lines go: gathered, and written beside the event loop. */
+/** A buffered log destination that writes off the event loop. */
 export interface LogOutput {
   write(line: string): void;
-  /** Calls back when all that was written before is with the system, or cannot be. */
+  /** Calls back when all earlier lines have been written, or cannot be. */
   flush(then: () => void): void;
 }
 
-/** A line waits no longer than this, in milliseconds; and so often a reader that takes nothing now is asked again. */
-const longestWait = 100;
+/** Maximum time a line is buffered, and the interval for retrying a blocked write, in milliseconds. */
+const flushIntervalMilliseconds = 100;
 /**
- * What a pipe takes whole (POSIX, PIPE_BUF on Linux): workers write to the same one, and lines in larger pieces could be
- * torn apart by each other's.
+ * Size of an atomic write to a pipe (PIPE_BUF on Linux). Workers share the pipe, so larger writes could interleave their
+ * lines.
  */
-const largestWrite = 4_096;
-const smallestWrite = 3_072;
-/** Of a reader that has stopped reading, so many bytes are waited for; then lines are dropped, not the service. */
-const mostWaiting = 8 * 1024 * 1024;
-/** A reader that has taken nothing for so long holds no end of a process up, in milliseconds. */
-const longestBusy = 1_000;
+const maxWriteBytes = 4_096;
+const minWriteBytes = 3_072;
+/** Buffer limit while the reader has stopped reading; further lines are dropped, so that the service keeps running. */
+const maxBufferedBytes = 8 * 1024 * 1024;
+/** A reader that reads nothing for this long does not delay the exit of the process, in milliseconds. */
+const maxBlockedMilliseconds = 1_000;
 
 let dropped = 0;
 
-/** Lines that nobody took in time, since the process began. */
+/** Number of lines dropped since the process started, because the log's reader was too slow. */
 export const droppedLogLines = (): number => dropped;
 
 interface Piece {
@@ -31,15 +31,15 @@ interface Piece {
   lines: number;
 }
 
-/** Standard output, in few writes. What is left when the process ends is written then, if its reader takes it. */
+/** Writes to standard output in few, large writes. On exit it writes the rest, unless the reader blocks. */
 export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutput {
   const pieces: Piece[] = [];
-  /** What is left of the piece that is being written. */
+  /** The rest of the piece being written. */
   let rest: Buffer = Buffer.alloc(0);
   let waiting = 0;
   let isWriting = false;
   let isArmed = false;
-  /** Since when the reader has taken nothing, in the process's own time. */
+  /** Monotonic time since which the reader has read nothing. */
   let busySince: number | null = null;
   let onFlushed: (() => void)[] = [];
 
@@ -50,7 +50,7 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
       isArmed = false;
       writeOn();
       if (waiting > 0) arm();
-    }, longestWait).unref();
+    }, flushIntervalMilliseconds).unref();
   }
 
   function take(): boolean {
@@ -60,7 +60,7 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
 
   function isStuck(): boolean {
     busySince ??= performance.now();
-    return performance.now() - busySince > longestBusy;
+    return performance.now() - busySince > maxBlockedMilliseconds;
   }
 
   function written(bytes: number): void {
@@ -80,11 +80,11 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
       isWriting = false;
       if (error === null) {
         written(bytes);
-        if (rest.length > 0 || onFlushed.length > 0 || waiting >= smallestWrite) writeOn();
+        if (rest.length > 0 || onFlushed.length > 0 || waiting >= minWriteBytes) writeOn();
         return;
       }
-      // A disk that is full ends no service: it is tried again, as is a reader that takes nothing now. One that has gone
-      // comes back, if at all, for what is new.
+      // A full disk or a blocked reader must not stop the service: the write is retried. If the reader is gone (EPIPE),
+      // the buffer is dropped; a new reader gets only new lines.
       if (error.code === 'EPIPE') forget();
       if (!isBusy(error) || isStuck()) finishFlush();
       arm();
@@ -99,13 +99,13 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
   }
 
   function finishFlush(): void {
-    const told = onFlushed;
+    const callbacks = onFlushed;
     onFlushed = [];
-    for (const then of told) then();
+    for (const callback of callbacks) callback();
   }
 
   process.on('exit', () => {
-    // What a thread is writing at this moment it may have written.
+    // A write in progress on another thread may already have completed, so its data is not written again.
     if (isWriting) rest = Buffer.alloc(0);
     while (take()) {
       try {
@@ -120,20 +120,20 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
   return {
     write: (line) => {
       const bytes = Buffer.byteLength(line);
-      if (waiting + bytes > mostWaiting) {
+      if (waiting + bytes > maxBufferedBytes) {
         dropped += 1;
         return;
       }
       waiting += bytes;
       const last = pieces.at(-1);
-      if (last === undefined || last.bytes + bytes > largestWrite) {
+      if (last === undefined || last.bytes + bytes > maxWriteBytes) {
         pieces.push({ text: line, bytes, lines: 1 });
       } else {
         last.text += line;
         last.bytes += bytes;
         last.lines += 1;
       }
-      if (waiting >= smallestWrite) writeOn();
+      if (waiting >= minWriteBytes) writeOn();
       arm();
     },
     flush: (then) => {
@@ -144,9 +144,9 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
 }
 
 /**
- * Standard output as a file that says when it is full. A pipe that makes its writer wait holds up a thread, and with it
- * the process's end, for as long as nobody reads. A pipe is opened anew: how it is written to is shared by all who have
- * the same one open, and Node.js changes that as child processes start and end.
+ * Opens standard output in non-blocking mode. A blocking pipe without a reader would block a thread, and with it the exit
+ * of the process. Pipes are reopened, because O_NONBLOCK belongs to the open file description, which is shared between
+ * processes, and Node.js changes it as child processes start and end.
  */
 function openStandardOutput(): number {
   const kind = fstatSync(1);
@@ -155,10 +155,10 @@ function openStandardOutput(): number {
     try {
       return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK);
     } catch {
-      // No such files here, or another user's pipe.
+      // There is no /proc, or the pipe belongs to another user.
     }
   }
-  // As a stream, which is not written to: Node.js then has it say when it is full.
+  // Creating the stream makes Node.js set the descriptor to non-blocking mode; the stream itself is not used.
   process.stdout.on('error', () => undefined);
   return 1;
 }
@@ -166,7 +166,7 @@ function openStandardOutput(): number {
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');
 
-/** Gives a reader time, where there is no event loop any more. */
+/** Waits for the reader synchronously; during exit there is no event loop. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
 }

@@ -4,7 +4,7 @@ import type { LineFormat } from './readable-lines.ts';
 
 export type { Logger };
 
-/** What is logged of an error: a named list, since database errors carry whole rows in their other fields. */
+/** The logged fields of an error. A closed list, because database errors contain whole rows in other fields. */
 interface LoggedError {
   readonly type: string;
   readonly message: string;
@@ -13,8 +13,8 @@ interface LoggedError {
   readonly cause: LoggedError | undefined;
 }
 
-/** The deepest chain of causes that is logged. */
-const deepestCause = 5;
+/** Maximum depth of logged causes. */
+const maxCauseDepth = 5;
 
 export function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) {
@@ -33,15 +33,15 @@ export function describeError(error: unknown, depth = 0): LoggedError {
     code: typeof code === 'string' ? code : undefined,
     stack: error.stack,
     cause:
-      error.cause === undefined || depth >= deepestCause ? undefined : describeError(error.cause, depth + 1),
+      error.cause === undefined || depth >= maxCauseDepth ? undefined : describeError(error.cause, depth + 1),
   };
 }
 
-/** All loggers of the process write there, so that lines stay in order. */
+/** Shared by all loggers of the process, so that lines stay in order. */
 let standardOutput: LogOutput | undefined;
 
 /**
- * Has the process's logger write each line in another format than JSON. Called before the first logger is created.
+ * Makes the process's loggers write lines in another format than JSON. Must be called before the first logger is created.
  */
 export function formatLines(format: LineFormat): void {
   const output = createLogOutput();
@@ -49,8 +49,8 @@ export function formatLines(format: LineFormat): void {
 }
 
 /**
- * The process's structured logger: one JSON object a line on standard output, within a tenth of a second or when the
- * process ends. Logging never waits for the reader of the log.
+ * Creates a structured logger: one JSON object per line on standard output, written within 100 ms or on exit. Logging
+ * never blocks on the log's reader.
  */
 export function createLogger(level: string, destination?: NodeJS.WritableStream): Logger {
   const options = {
@@ -64,15 +64,15 @@ export function createLogger(level: string, destination?: NodeJS.WritableStream)
   return pino(options, standardOutput);
 }
 
-/** A reader of the log that has stopped reading holds no end up for longer, in milliseconds. */
-const longestFlush = 1_000;
+/** Maximum time to wait for a flush, in milliseconds, so that a blocked log reader does not prevent shutdown. */
+const flushTimeoutMilliseconds = 1_000;
 
-/** Resolves when all that was logged is with the system: before a process exits in order. */
+/** Resolves when all log lines have been written, or after a timeout. Called before a graceful exit. */
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(resolve, longestFlush);
+    const timeout = setTimeout(resolve, flushTimeoutMilliseconds);
     log.flush(() => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve();
     });
   });

@@ -4,8 +4,8 @@ const poolSize = 4096;
 let pool = Buffer.alloc(0);
 
 /**
- * Random bytes of the platform's cryptographic source, drawn by the page: asking it for a dozen at a time costs more
- * than what most of them are for. No byte is handed out twice, and a pool is never written to again.
+ * Returns cryptographically random bytes from a pool, because generating a few at a time is slow. No byte is returned
+ * twice, and a pool is never overwritten.
  * @param length at most 256
  */
 export function randomBytes(length: number): Buffer {

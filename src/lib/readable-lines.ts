@@ -1,21 +1,21 @@
 import { prettyFactory } from 'pino-pretty';
 
-/** Turns a log line, one JSON object, into the text that is written instead. */
+/** Converts a log line, one JSON object, to the text that is written instead. */
 export type LineFormat = (line: string) => string;
 
-/** Fields of a request's line that its message has already, or that only a program reads. */
-const leftOut = [
+/** Fields of request lines that the message already contains, or that only programs need. */
+const omittedFields = [
   ...['transport', 'method', 'route', 'status', 'code', 'durationMilliseconds'],
   ...['bytesIn', 'bytesOut', 'userAgent', 'credential', 'operationKind'],
 ];
 
-/** Lines for a person at a terminal: time, level, message, and the other fields behind it. */
+/** Formats lines for a terminal: time, level, message, then the other fields. */
 export function readableLines({ color }: { readonly color: boolean }): LineFormat {
   const format = prettyFactory({
     colorize: color,
     translateTime: 'SYS:HH:MM:ss',
     singleLine: true,
-    ignore: leftOut.join(','),
+    ignore: omittedFields.join(','),
     messageFormat:
       '{msg}{if method} {method}{end}{if route} {route}{end}{if status} {status}{end}{if code} {code}{end}{if durationMilliseconds} {durationMilliseconds} ms{end}',
   });
@@ -23,8 +23,8 @@ export function readableLines({ color }: { readonly color: boolean }): LineForma
 }
 
 /**
- * Replaces control characters: a text that a client chose could otherwise steer the operator's terminal. JSON escapes
- * C0 controls (RFC 8259 §7); DEL, C1 and bidirectional controls stand as they are. Line breaks stay, as in a stack.
+ * Replaces control characters, so that client input cannot control the operator's terminal. JSON escapes C0 controls
+ * (RFC 8259 §7), but DEL, C1 and bidirectional controls appear literally. Line breaks are kept, for stack traces.
  */
 const withoutControls = (line: string): string =>
   line

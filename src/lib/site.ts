@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 
 /**
- * Whether a browser may take two origins for one site, to which it sends SameSite=Lax cookies (RFC 6265bis §5.2, "same-site").
- * It asks the Public Suffix List; here two hosts are of one site when they share a parent domain of at least two
- * labels. So nothing that is one site is called two, and of two sites only those under a suffix of several labels, as
- * `a.co.uk` and `b.co.uk`, are taken for one.
+ * Whether a browser may consider two origins same-site and thus send SameSite=Lax cookies (RFC 6265bis §5.2). Browsers use
+ * the Public Suffix List; this approximation treats hosts as same-site if they share a parent domain of at least two
+ * labels. It has no false negatives; false positives occur only under multi-label suffixes, such as `a.co.uk` and
+ * `b.co.uk`.
  */
 export function mayBeSameSite(one: string, other: string): boolean {
   const [first, second] = [new URL(one), new URL(other)];
@@ -15,5 +15,5 @@ export function mayBeSameSite(one: string, other: string): boolean {
   return parent(first.hostname).includes('.') && parent(first.hostname) === parent(second.hostname);
 }
 
-/** Addresses have no parents: 10.0.0.1 and 192.168.0.1 share their last two numbers and no site. */
+/** IP addresses have no parent domain: 10.0.0.1 and 192.168.0.1 end alike but are not the same site. */
 const isAddress = (host: string) => host.startsWith('[') || isIP(host) !== 0;

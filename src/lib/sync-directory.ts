@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** A name in a directory outlasts a power cut once the directory has been synced. Windows does so by itself. */
+/** Syncs a directory, so that renamed and created entries survive a power failure. Not needed on Windows. */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(directory, 'r');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
 
-/** The version that package.json states, of the sources and of what is built of them alike; `unknown` without one. */
+/** The version from package.json, found from both `src` and `dist`; `unknown` if there is none. */
 export const version: string = readVersion();
 
 function readVersion(): string {

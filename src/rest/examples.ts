@@ -321,36 +321,37 @@ export const examples: Readonly<Record<string, Example>> = {
 const failureTexts: Readonly<Record<string, string>> = {
   ...application.responseMessages,
   VALIDATION_FAILED: 'The input is not valid: name: must not be blank',
-  BOT_CHALLENGE_FAILED: 'The bot challenge was not passed.',
-  REGISTRATION_CLOSED: 'Registration is closed here. Ask whoever runs this service for an account.',
+  BOT_CHALLENGE_FAILED: 'The bot challenge was not passed. Solve a new one.',
+  REGISTRATION_CLOSED: 'Registration is closed. Ask the operator of this service for an account.',
   HWID_NOT_SET: 'This license is not bound to a device.',
-  LICENSE_BANNED: 'This license is banned.',
+  LICENSE_BANNED: 'This license is banned; its device binding cannot be cleared.',
   APP_MISMATCH: 'This license belongs to another application.',
-  IP_NOT_KNOWN: 'This license has not been used from any address yet: send one as ip.',
-  UNAUTHENTICATED: 'Log in, or send an API key.',
+  IP_NOT_KNOWN: 'This license has not been used from any IP address yet: send one as ip.',
+  UNAUTHENTICATED: 'Log in, or send an API key as "Authorization: Bearer service_live_…".',
   FORBIDDEN: 'Requests that use or set the session cookie are not accepted from https://elsewhere.example.',
   APP_NOT_FOUND: 'There is no such application.',
   BAN_NOT_FOUND: 'There is no such ban.',
   API_KEY_NOT_FOUND: 'There is no such API key.',
-  EMAIL_TAKEN: 'An account with this email address exists already.',
-  KEY_EXISTS: '1 of these keys exist already; none was stored.',
+  EMAIL_TAKEN: 'An account with this email address already exists.',
+  KEY_EXISTS: '1 of these keys already exist; none was stored.',
   LIMIT_REACHED:
-    'This account has no room for another application: it can have 1,000. Delete one that is not in use, or have the operator raise applications in COUNT_LIMITS.',
-  TOO_MANY_EXPORTS: '3 exports of this account are being made already. Try again when one has ended.',
-  PRIVATE_MODE: 'This account is in private mode: mint keys in the browser.',
+    'This account cannot have another application: the limit is 1,000. Delete one that is not in use, or ask the operator to raise applications in COUNT_LIMITS.',
+  TOO_MANY_EXPORTS: '3 exports of this account are already in progress. Try again when one has finished.',
+  PRIVATE_MODE:
+    'This account is in private mode: generate keys in the browser and send their hashes to create-blind.',
   PAYLOAD_TOO_LARGE: 'The request body is too large.',
   RATE_LIMITED: 'Too many requests. Try again in 42 s.',
   SEARCH_TOO_BROAD:
-    'The searches of this request took more than 2.5 seconds of database time in all. Search for a longer text, three letters or digits at the least, narrow the filter, or leave the count out.',
+    'The searches of this request used more than 2.5 seconds of database time. Search for a longer text (at least three letters or digits), narrow the filter, or omit the count.',
   TOO_MANY_READS:
-    'Too much of what this account reads waits already. Wait for some answers before asking for more, or ask for less at once.',
+    'Too many reads of this account are waiting. Wait for some responses before sending more requests, or request less at once.',
   UNAVAILABLE: 'The service is temporarily unavailable. Try again shortly.',
   INTERNAL: 'Internal error. It has been logged.',
   CRYPTO_REQUIRED: 'This request must be sealed. See the protocol specification.',
-  DECRYPT_FAIL: 'The envelope does not open.',
-  CLOCK_SKEW: 'The time of the request is more than 60 seconds off.',
-  REPLAY: 'This nonce was used before.',
-  SESSION_EXPIRED: 'The session is over or unknown: open a new one.',
+  DECRYPT_FAIL: "The envelope cannot be decrypted with this session's key.",
+  CLOCK_SKEW: "The request's timestamp differs from the server's clock by 75 s.",
+  REPLAY: 'This request has been sent before. Seal a new one with a fresh nonce.',
+  SESSION_EXPIRED: 'This session has expired. Open a new one with /session/init.',
 };
 
 /** A failure of this code. */
@@ -366,9 +367,7 @@ function detailsOf(code: string): object {
       return { issues: [{ path: ['name'], message: 'must not be blank' }] };
     case 'KEY_EXISTS':
       return {
-        issues: [
-          { path: ['keys', 0, 'licenseKeyHash'], message: 'is the hash of a key that exists already' },
-        ],
+        issues: [{ path: ['keys', 0, 'licenseKeyHash'], message: 'is the hash of an existing key' }],
       };
     case 'INTERNAL':
       return { requestId: id('09') };

@@ -1,22 +1,22 @@
 import type { DeveloperId } from '../lib/ids.ts';
 import { ServiceError } from './errors.ts';
 
-/** Who asks. What an actor may do is decided by the verbs, never by a transport. */
+/** The caller of a verb. Verbs, never transports, decide what an actor may do. */
 export type Actor =
-  /** Nobody, or somebody whose credential was not good: which one it was makes the refusal readable. */
+  /** No credential, or an invalid one. `rejected` names it, for the error message. */
   { readonly type: 'anonymous'; readonly rejected: 'cookie' | 'apiKey' | null } | DeveloperActor;
 
-/** A developer, and what is needed to tell when the credential that came with the request has ended. */
+/** A developer, with the data needed to notice that the request's credential has expired or been revoked. */
 export type DeveloperActor =
   | {
       readonly type: 'developer';
       readonly developerId: DeveloperId;
       readonly via: 'cookie';
-      /** The developer's, as the cookie has it. */
+      /** The developer's session version when the cookie was issued. */
       readonly sessionVersion: number;
       /** Milliseconds since the Unix epoch. */
       readonly expiresAt: number;
-      /** Names the session without being good for it. */
+      /** Identifies the session without granting access to it. */
       readonly tokenHash: string;
     }
   | {
@@ -27,7 +27,7 @@ export type DeveloperActor =
     };
 
 /**
- * The developer who asks.
+ * Returns the authenticated developer's id.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export function requireDeveloper(actor: Actor): DeveloperId {
@@ -35,7 +35,7 @@ export function requireDeveloper(actor: Actor): DeveloperId {
 }
 
 /**
- * The developer who asks, with the credential.
+ * Returns the authenticated developer with their credential.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export function requireDeveloperActor(actor: Actor): DeveloperActor {
@@ -47,14 +47,14 @@ export function requireDeveloperActor(actor: Actor): DeveloperActor {
   }
 }
 
-/** The refusal of nobody, or of somebody whose credential is not good, or not any more. */
+/** The error for a missing, invalid or expired credential. */
 export const unauthenticated = (rejected: 'cookie' | 'apiKey' | null) =>
   new ServiceError('UNAUTHENTICATED', whyAnonymous(rejected));
 
 function whyAnonymous(rejected: 'cookie' | 'apiKey' | null): string {
   switch (rejected) {
     case 'cookie':
-      return 'The session has expired or been ended. Log in again.';
+      return 'The session has expired or was ended. Log in again.';
     case 'apiKey':
       return 'This API key does not exist or has been revoked.';
     case null:
@@ -62,5 +62,5 @@ function whyAnonymous(rejected: 'cookie' | 'apiKey' | null): string {
   }
 }
 
-/** Whether a session cookie says who asks. */
+/** Whether the actor authenticated with a session cookie. */
 export const isByCookie = (actor: Actor): boolean => actor.type === 'developer' && actor.via === 'cookie';

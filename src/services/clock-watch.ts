@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { longestCatchUp } from '../lib/ids.ts';
+import { maxCatchUp } from '../lib/ids.ts';
 import { lengthOfTime } from '../lib/length-of-time.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -11,11 +11,11 @@ export interface ClockWatchOptions {
   readonly everyMilliseconds?: number;
 }
 
-/** A smaller difference is no step, in milliseconds: a busy process reads the two clocks some time apart. */
+/** Smaller differences, in milliseconds, are not steps: a busy process may read the two clocks some time apart. */
 const tolerance = 5_000;
 
 /**
- * Warns the operator when the clock is set ahead or back, and says what that does: docs/clocks.md.
+ * Warns the operator when the clock is set ahead or back, and explains the consequences (docs/clocks.md).
  * @returns a function that stops the watch
  */
 export function startClockWatch(options: ClockWatchOptions): () => Promise<void> {
@@ -33,11 +33,11 @@ export function startClockWatch(options: ClockWatchOptions): () => Promise<void>
 
 const describeAhead = (step: number): string =>
   `The clock was set ahead by ${lengthOfTime(step)}, or this machine was suspended for that long: licenses and sessions ` +
-  'expire by it at once. Nothing is purged by it until it has stood for a day.';
+  'expire accordingly. Nothing is purged by the new time for a day.';
 
 const describeBack = (step: number): string =>
   `The clock was set back by ${lengthOfTime(step)}: sessions of client software end and are reopened. ${
-    step > longestCatchUp
-      ? 'Ids restart from it, below those that were made before: entries from the future stay on top of lists.'
-      : 'Ids stand still until it has caught up.'
+    step > maxCatchUp
+      ? 'New ids are lower than earlier ones until it has caught up: entries from the future stay at the top of lists.'
+      : 'The timestamps in ids stand still until it has caught up.'
   }`;

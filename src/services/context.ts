@@ -5,7 +5,7 @@ import type { RateLimitName } from '../ephemeral/rate-limits.ts';
 import type { ReplayGuard } from '../ephemeral/replay-guard.ts';
 import type { EphemeralStore } from '../ephemeral/store.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { FairTurns } from '../lib/fair-turns.ts';
+import type { FairQueue } from '../lib/fair-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RequestNotes } from '../telemetry/request-notes.ts';
 import type { Actor } from './actor.ts';
@@ -38,7 +38,7 @@ export interface ServiceEnvironment {
   readonly readTurns: DeveloperTurns;
   readonly changeTurns: DeveloperTurns;
   /** Of mints that go into an embedded database in slices, by network. */
-  readonly mintTurns: FairTurns;
+  readonly mintTurns: FairQueue;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;
   readonly clock: Clock;

@@ -1,12 +1,12 @@
-/** How many things one owner can have, by the names that `COUNT_LIMITS` gives them. */
+/** Maximum number of things per owner, with the names used in `COUNT_LIMITS`. */
 export const countLimitDefaults = {
-  /** Applications of a developer. */
+  /** Applications per developer. */
   applications: 1_000,
-  /** API keys of a developer that work; revoked ones do not count. */
+  /** Active API keys per developer; revoked ones do not count. */
   apiKeys: 100,
-  /** Banned devices and addresses of an application. */
+  /** Banned devices and addresses per application. */
   bans: 100_000,
-  /** Sessions of an end user: a new one ends the oldest. */
+  /** Sessions per end user; a new one ends the oldest. */
   sessions: 50,
 } as const;
 

@@ -4,8 +4,9 @@ import { newId } from '../lib/ids.ts';
 import type { ServiceContext } from './context.ts';
 
 /**
- * Deletes one application of a developer with everything that belongs to it.
- * @throws {Error} Prisma's, if it does not exist
+ * Deletes an application and everything that belongs to it. A large one in the embedded database is only moved to a
+ * placeholder owner here; maintenance then deletes it in slices (sweepDeletedOwners).
+ * @throws {Error} Prisma's error if the application does not exist
  */
 export async function deleteOwnedApplication(
   ctx: ServiceContext,
@@ -23,7 +24,7 @@ export async function deleteOwnedApplication(
   return transaction.application.update({ ...application, data: { developerId: ownerId } });
 }
 
-/** Deletes a developer with everything that belongs to them. */
+/** Deletes a developer and everything that belongs to them; a large account in the embedded database later, in slices. */
 export async function deleteOwner(
   ctx: ServiceContext,
   transaction: Prisma.TransactionClient,

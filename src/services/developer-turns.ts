@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { DatabaseAddress } from '../db/address.ts';
-import { createFairTurns } from '../lib/fair-turns.ts';
+import { createFairQueue } from '../lib/fair-queue.ts';
 import { networkOf } from '../lib/ip.ts';
 import type { Actor } from './actor.ts';
 import type { ClientOrigin } from './client-origin.ts';
@@ -8,107 +8,106 @@ import { ServiceError } from './errors.ts';
 import { type RequestWork, workAbandoned } from './request-work.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
-/** How much developers have the database do at once. */
+/** Limits on developers' concurrent database work. */
 export interface TurnLimits {
-  /** Of one developer, and so of one request. */
-  readonly atOnceForOne: number;
-  /** Of all developers. */
-  readonly atOnce: number;
-  /** Of all developers in one network. */
-  readonly atOnceForNetwork: number;
-  /** Of one developer, waiting or under way. */
-  readonly mostWaiting: number;
-  /** How long one waits, in milliseconds. */
-  readonly longestWait: number;
+  /** Concurrent tasks per developer. */
+  readonly concurrencyPerDeveloper: number;
+  /** Concurrent tasks of all developers. */
+  readonly concurrency: number;
+  /** Concurrent tasks per network. */
+  readonly concurrencyPerNetwork: number;
+  /** Running and waiting tasks per developer. */
+  readonly maxWaiting: number;
+  /** Maximum wait, in milliseconds. */
+  readonly maxWait: number;
 }
 
-/** Who takes a turn, and whether they still want it. */
+/** Who requests a turn. */
 export interface Taker {
-  /** The account that asks, or the client address if there is none. */
+  /** The developer's id, or the client's rate limit key if there is none. */
   readonly developer: string;
-  /** As `networkOf` has it: accounts are free, so turns go round between networks. */
+  /** From `networkOf`. Accounts are free to create, so turns rotate between networks. */
   readonly network: string;
-  /** Aborted when the answer is not wanted any more. */
+  /** Aborted when the result is no longer needed. */
   readonly wanted?: AbortSignal | undefined;
 }
 
-/** Work in turn, so that no developer's work holds up another's, or the clients' requests. */
+/** Queues developers' work, so that none of them delays other developers' requests or client software. */
 export interface DeveloperTurns {
   /**
-   * Works when it is the developer's turn. The work must not ask for another turn of the same kind: two that hold the
-   * developer's turns and wait for another one each would wait for ever.
-   * @throws {ServiceError} the error of `refusal` if too much of the developer's own work waits; UNAVAILABLE if they wait
-   *   too long for others, or the answer is no longer wanted
+   * Runs the work when it is the developer's turn. The work must not request another turn of the same kind: tasks that
+   * hold all of a developer's turns and wait for another one would deadlock.
+   * @throws {ServiceError} the error of `refusal` if too much of the developer's own work is waiting; UNAVAILABLE if the
+   *   wait for others is too long, or if the result is no longer needed
    */
   take<Result>(taker: Taker, work: () => Promise<Result>): Promise<Result>;
-  /** How many developers have something under way or waiting: the others are forgotten. */
+  /** Number of developers with running or waiting work; others take no memory. */
   readonly developers: number;
 }
 
 /**
- * Each developer has few places in the common queue, however many they asked for. Turns rotate between networks, and one
- * network never takes all of them. Clients' requests always find a connection. The embedded database has one turn for all.
+ * Chooses the limits for a database. Each developer has few places in the common queue, however much work they request.
+ * Turns rotate between networks, and no network can take all of them. Some connections are reserved for client software.
+ * On the embedded database there is one turn for all.
  */
-export function turnLimits(
-  kind: DatabaseAddress['kind'],
-  connections: number,
-  longestWait: number,
-): TurnLimits {
-  const waiting = { mostWaiting: 500, longestWait };
-  if (kind !== 'server') return { atOnceForOne: 1, atOnceForNetwork: 1, atOnce: 1, ...waiting };
-  // Reads and changes have a queue each. A quarter of the connections is for clients alone.
-  const atOnce = Math.max(1, Math.floor((connections * 3) / 8));
+export function turnLimits(kind: DatabaseAddress['kind'], connections: number, maxWait: number): TurnLimits {
+  const waiting = { maxWaiting: 500, maxWait };
+  if (kind !== 'server') {
+    return { concurrencyPerDeveloper: 1, concurrencyPerNetwork: 1, concurrency: 1, ...waiting };
+  }
+  // Reads and changes have separate queues. A quarter of the connections is reserved for client software.
+  const concurrency = Math.max(1, Math.floor((connections * 3) / 8));
   return {
-    atOnceForOne: Math.min(2, atOnce),
-    // Two accounts' mints or deletions may take half a minute: other networks do not wait for them.
-    atOnceForNetwork: Math.max(1, atOnce - 1),
-    atOnce,
+    concurrencyPerDeveloper: Math.min(2, concurrency),
+    // Two accounts' mints or deletions may take half a minute; other networks must not wait for them.
+    concurrencyPerNetwork: Math.max(1, concurrency - 1),
+    concurrency,
     ...waiting,
   };
 }
 
-/** How long a developer waits for their own reads, and changes, in milliseconds. */
-export const longestWaits = { read: 5_000, change: 20_000 } as const;
+/** Maximum wait of a developer's reads and changes, in milliseconds. */
+export const maxWaits = { read: 5_000, change: 20_000 } as const;
 
 export function createDeveloperTurns(
-  { atOnceForOne, atOnceForNetwork, atOnce, mostWaiting, longestWait }: TurnLimits,
+  { concurrencyPerDeveloper, concurrencyPerNetwork, concurrency, maxWaiting, maxWait }: TurnLimits,
   refusal: () => ServiceError,
 ): DeveloperTurns {
-  // Each developer has at most `atOnceForOne` in it.
-  const inTurn = createFairTurns({
-    atOnce,
-    atOnceForOne: atOnceForNetwork,
-    mostWaiting: Number.POSITIVE_INFINITY,
+  // Unbounded, because each developer has at most `concurrencyPerDeveloper` tasks in it.
+  const commonQueue = createFairQueue({
+    concurrency,
+    concurrencyPerKey: concurrencyPerNetwork,
+    maxWaiting: Number.POSITIVE_INFINITY,
   });
-  const queues = new Map<string, { readonly ownTurn: LimitFunction; unsettled: number }>();
+  const ownQueues = new Map<string, { readonly limit: LimitFunction; unsettled: number }>();
   return {
     take: async ({ developer, network, wanted }, work) => {
-      const queue = queues.get(developer) ?? { ownTurn: pLimit(atOnceForOne), unsettled: 0 };
-      if (queue.unsettled >= mostWaiting) throw refusal();
-      queues.set(developer, queue);
+      const queue = ownQueues.get(developer) ?? { limit: pLimit(concurrencyPerDeveloper), unsettled: 0 };
+      if (queue.unsettled >= maxWaiting) throw refusal();
+      ownQueues.set(developer, queue);
       queue.unsettled += 1;
-      const asked = performance.now();
+      const queuedAt = performance.now();
       const check = (tooLate: () => ServiceError) => {
         if (wanted?.aborted) throw workAbandoned();
-        if (performance.now() - asked > longestWait) throw tooLate();
+        if (performance.now() - queuedAt > maxWait) throw tooLate();
       };
       try {
-        return await queue.ownTurn(async () => {
+        return await queue.limit(async () => {
           check(refusal);
-          const waitedForOwn = performance.now() - asked;
-          return inTurn.run(network, async () => {
-            const waitedForOthers = performance.now() - asked - waitedForOwn;
+          const waitedForOwn = performance.now() - queuedAt;
+          return commonQueue.run(network, async () => {
+            const waitedForOthers = performance.now() - queuedAt - waitedForOwn;
             check(waitedForOthers > waitedForOwn ? tooBusy : refusal);
             return work();
           });
         });
       } finally {
         queue.unsettled -= 1;
-        if (queue.unsettled === 0) queues.delete(developer);
+        if (queue.unsettled === 0) ownQueues.delete(developer);
       }
     },
     get developers() {
-      return queues.size;
+      return ownQueues.size;
     },
   };
 }
@@ -126,24 +125,24 @@ interface TurnContext {
 }
 
 /**
- * Reads in the developer's turn, as long as the answer is wanted.
- * @throws {ServiceError} TOO_MANY_READS if too many reads wait, or too many bytes of earlier answers are unread
+ * Runs a read in the developer's turn, unless the result is no longer needed by then.
+ * @throws {ServiceError} TOO_MANY_READS if too many reads are waiting, or too many bytes of earlier responses are unread
  */
 export const inReadTurn = <Result>(ctx: TurnContext, read: () => Promise<Result>): Promise<Result> => {
   const { actor, client, env, work } = ctx;
   const developer = actor.type === 'developer' ? actor.developerId : client.limitKey;
   const network = networkOf(client.ip);
   return env.readTurns.take({ developer, network, wanted: work?.signal }, () => {
-    // Checked in turn, because hundreds of reads may be requested before their first answer is made.
+    // Checked when the turn comes, because hundreds of reads may be queued before the first response is created.
     env.unreadAnswers.checkRoom(developer, network);
     return read();
   });
 };
 
-/** Who takes a turn to change something; the network defaults to the client's. */
+/** Who requests a turn for a change; the network defaults to the client's. */
 export type ChangeTaker = Pick<Taker, 'developer'> & Partial<Pick<Taker, 'network'>>;
 
-/** Runs changes in turn. A change whose client has disconnected is not begun. */
+/** Runs a change in turn. A change whose client has disconnected is not started. */
 export const inChangeTurn = <Result>(
   { client, env, work }: TurnContext,
   { developer, network = networkOf(client.ip) }: ChangeTaker,
@@ -153,18 +152,15 @@ export const inChangeTurn = <Result>(
 export const tooManyReads = () =>
   new ServiceError(
     'TOO_MANY_READS',
-    'Too much of what this account reads waits already. Wait for some answers before asking for more, or ask for less at once.',
+    'Too many reads of this account are waiting. Wait for some responses before sending more requests, or request less at once.',
   );
 
-/** For a wait that the caller did not cause. */
+/** The error for a wait that the caller did not cause. */
 const tooBusy = () =>
-  new ServiceError(
-    'UNAVAILABLE',
-    'The service is busy with requests of others at the moment. Try again shortly.',
-  );
+  new ServiceError('UNAVAILABLE', 'The service is busy with other requests. Try again shortly.');
 
 export const tooManyChanges = () =>
   new ServiceError(
     'UNAVAILABLE',
-    'Too many changes of this account wait already. Nothing was changed. Wait for some answers before sending more.',
+    'Too many changes of this account are waiting. Nothing was changed. Wait for some responses before sending more.',
   );

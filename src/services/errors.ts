@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RateLimitOutcome } from '../ephemeral/store.ts';
 
-/** Every code that a dashboard operation can answer with, whichever transport carries it (design §5). */
+/** All error codes of dashboard operations, in REST and GraphQL. */
 export const serviceErrorCodes = [
   'VALIDATION_FAILED',
   'UNAUTHENTICATED',
@@ -37,25 +37,25 @@ export const serviceErrorCodes = [
 
 export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
 
-/** One thing wrong with an input. */
+/** One problem with an input. */
 export interface InputIssue {
-  /** Where: member names and indexes from the input's root. */
+  /** Member names and indexes, from the input's root. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** What is told of members that are not known: their sender chooses how many there are, and how long their names. */
-const mostUnknown = { members: 20, characters: 100 } as const;
+/** Limits on reported unknown members, because the client chooses their number and the length of their names. */
+const maxUnknown = { members: 20, characters: 100 } as const;
 
-/** Where an issue is. Members that are not known are of one issue, at the object that has them; each is a place. */
-function placesOf(issue: z.core.$ZodIssue, unknown: { told: number }): readonly PropertyKey[][] {
+/** The paths of an issue. Zod reports all unknown members of an object as one issue; each gets its own path. */
+function pathsOf(issue: z.core.$ZodIssue, unknown: { reported: number }): readonly PropertyKey[][] {
   if (issue.code !== 'unrecognized_keys') return [issue.path];
-  const named = issue.keys.slice(0, mostUnknown.members - unknown.told);
-  unknown.told += named.length;
-  return named.map((name) => [...issue.path, name.slice(0, mostUnknown.characters)]);
+  const named = issue.keys.slice(0, maxUnknown.members - unknown.reported);
+  unknown.reported += named.length;
+  return named.map((name) => [...issue.path, name.slice(0, maxUnknown.characters)]);
 }
 
-/** A refusal that the caller should read: the transports turn it into their own shape. */
+/** An expected error with a message for the caller. Transports convert it to their own format. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;
@@ -71,11 +71,11 @@ export class ServiceError extends Error {
     this.issues = options.issues;
   }
 
-  /** VALIDATION_FAILED with everything that a schema found wrong. */
-  static invalidInput(found: readonly z.core.$ZodIssue[]): ServiceError {
-    const unknown = { told: 0 };
-    const issues = found.flatMap((issue) =>
-      placesOf(issue, unknown).map((path) => ({
+  /** VALIDATION_FAILED with all issues of a schema. */
+  static invalidInput(zodIssues: readonly z.core.$ZodIssue[]): ServiceError {
+    const unknown = { reported: 0 };
+    const issues = zodIssues.flatMap((issue) =>
+      pathsOf(issue, unknown).map((path) => ({
         path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
         message: issue.message,
       })),
@@ -92,7 +92,7 @@ export const applicationNotFound = () => new ServiceError('APP_NOT_FOUND', 'Ther
 export const licenseNotFound = () => new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
 export const userNotFound = () => new ServiceError('USER_NOT_FOUND', 'There is no such user.');
 
-/** Too many requests of one kind in a window: tells the caller when the next one is welcome. */
+/** RATE_LIMITED, with the time until the next request is allowed. */
 export class RateLimitedError extends ServiceError {
   readonly outcome: RateLimitOutcome;
 

@@ -1,13 +1,13 @@
 import { ServiceError } from './errors.ts';
 
-/** How many exports of one developer a process makes at once: each holds some pages of rows in memory. */
-const mostAtOnce = 3;
+/** Concurrent exports per developer and process; each holds several pages of rows in memory. */
+const maxConcurrent = 3;
 
-/** The exports that this process is making. */
+/** Tracks this process's running exports. */
 export interface ExportSlots {
   /**
-   * Begins an export of a developer.
-   * @returns what ends it; ending it again changes nothing
+   * Takes a slot for an export.
+   * @returns a function that releases the slot; further calls have no effect
    * @throws {ServiceError} TOO_MANY_EXPORTS
    */
   take(developerId: string): () => void;
@@ -18,10 +18,10 @@ export function createExportSlots(): ExportSlots {
   return {
     take(developerId) {
       const own = taken.get(developerId) ?? new Set();
-      if (own.size >= mostAtOnce) {
+      if (own.size >= maxConcurrent) {
         throw new ServiceError(
           'TOO_MANY_EXPORTS',
-          `${own.size} exports of this account are being made already. Try again when one has ended.`,
+          `${own.size} exports of this account are already in progress. Try again when one has finished.`,
         );
       }
       const slot = Symbol('export');

@@ -4,14 +4,14 @@ import { canonicalIp } from '../lib/ip.ts';
 import { textOf } from '../protocol/text.ts';
 
 /**
- * A string of `min` to `max` UTF-16 units that PostgreSQL and canonical JSON can carry: no NUL, no lone surrogate.
- * Input is refused, never repaired.
+ * A string of `min` to `max` UTF-16 code units without NUL or lone surrogates, which PostgreSQL or canonical JSON cannot
+ * represent. Invalid input is rejected, never repaired.
  */
 export const text = textOf;
 
 /**
- * An object with these members and no other: a member that is misspelt is refused by name, and not passed over. What
- * developers send is made of these; the client protocol goes on ignoring what it does not know (SPEC §1).
+ * An object schema that rejects unknown members, so that misspelt ones are reported instead of ignored. Used for all
+ * developer input; the client protocol ignores unknown members (SPEC §1).
  */
 export const strictObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
@@ -21,34 +21,34 @@ export const strictObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) 
 const membersOf = (schema: unknown): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
-/** What is said of a member that is not one of these. The member is named by the issue's path. */
+/** The message for an unknown member. The issue's path names the member. */
 export const unknownMember = (known: readonly string[]): string =>
-  `is not known; ${known.length === 0 ? 'nothing is expected here' : `expected here: ${known.join(', ')}`}`;
+  `is unknown; ${known.length === 0 ? 'no members are allowed here' : `allowed here: ${known.join(', ')}`}`;
 
-/** A name that shows: not empty, not only white space. */
+/** A visible name: not blank. */
 export const displayName = text({ min: 1, max: 100 }).refine((value) => value.trim() !== '', {
   message: 'must not be blank',
 });
 
-/** A UUID in its canonical spelling, lower case. */
+/** A UUID in canonical form (lower case). */
 export const id = z.uuid().refine((text) => text === text.toLowerCase(), 'must be in lower case');
 
-/** An e-mail address, as long as SMTP allows (RFC 5321 §4.5.3.1.3). */
+/** An email address, up to the length that SMTP allows (RFC 5321 §4.5.3.1.3). */
 export const email = z.email().max(254);
 
-/** A developer's password (interface, "Other constants"). */
+/** A developer's password. */
 export const developerPassword = text({ min: 12, max: 128 });
 
-/** Any password at login: one that could never have been set is simply wrong. */
+/** A password at login. One that could never have been set is simply wrong, not invalid. */
 export const anyPassword = text({ min: 1, max: 1024 });
 
-/** A license's tier: an integer from 0 that fits PostgreSQL's. */
+/** A license's tier: a non-negative PostgreSQL integer. */
 export const subscriptionTier = z.int().min(0).max(2_147_483_647);
 
-/** How long a license lasts from its first use, in seconds; 0 never ends. */
+/** A license's duration from its first use, in seconds; 0 means it never expires. */
 export const durationSeconds = z.int().min(0).max(2_147_483_647);
 
-/** An IP address, in the spelling that bans are compared in: what a client's own address is turned into as well. */
+/** An IP address; converted to the canonical form in which bans are compared with client addresses. */
 export const ipAddress = z
   .string()
   .max(64)

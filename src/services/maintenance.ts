@@ -19,15 +19,15 @@ export interface MaintenanceOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Security log entries older than this are dropped (interface, "Data protection notes"). */
+  /** Security log entries older than this are dropped. */
   readonly retentionDays: number;
-  /** How long after the start the database is maintained first. */
+  /** Delay of the first maintenance after the start. */
   readonly firstAfterMilliseconds?: number;
-  /** Says by which time to delete; a new one by default. */
+  /** Determines by which time to delete. Default: a new one. */
   readonly purgeClock?: PurgeClock;
 }
 
-/** Those that a migration leaves to the time after the start, so that nobody waits for them. */
+/** Builds the indexes that migrations leave for after the start, so that they do not delay it. */
 async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: AbortSignal): Promise<void> {
   const builders = [
     () => buildLogIndexes(database.pool, stop),
@@ -40,7 +40,7 @@ async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: 
       const built = await build();
       if (built.length > 0) log.info({ built }, 'Built indexes');
     } catch (error) {
-      if (stop.aborted) log.info('Stopped within the building of an index; the next start builds it');
+      if (stop.aborted) log.info('Stopped while building an index; the next start builds it');
       else log.error({ err: error }, 'Indexes could not be built; the next start tries again');
     }
   }
@@ -48,28 +48,31 @@ async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: 
 
 const minute = 60 * 1000;
 const interval = 6 * 60 * minute;
-/** Soon, as a process may not live for six hours; at random, so that those started together do not all work at once. */
+/**
+ * The first maintenance runs soon, because a process may not run for six hours, and at a random time, so that instances
+ * started together do not all run it at once.
+ */
 const firstAfter = () => (1 + 2 * Math.random()) * minute;
-/** So that there is never much to sum up beside the counts, or to look through beside an index. */
+/** Short, so that reads have few count deltas to add and few unindexed rows to scan. */
 const tidyInterval = minute;
-/** Until then, deleted data is invisible but stays on the disk and in backups. */
+/** Until it is swept, deleted data is invisible but still on disk and in backups. */
 const sweepInterval = minute;
-/** What of the log is not indexed is read through by searches. */
+/** Short, because searches scan the part of the log that is not indexed yet. */
 const indexInterval = 5 * 1000;
 
 type Step = () => Promise<unknown>;
-/** Deletes data that expired before a time. Everything that is deleted by time is deleted here: see purge-clock.ts. */
+/** Deletes data that expired before a time. All deletion by time happens here; see purge-clock.ts. */
 type Purge = (options: MaintenanceOptions, by: Date) => Promise<unknown>;
 
-/** By what the log says when one fails. */
+/** Purges, with the task names used in log messages. */
 const purges: readonly (readonly [task: string, purge: Purge])[] = [
   ['drop log entries past their retention', dropExpiredLog],
   ['delete old counts', ({ database }, by) => dropOldValidationCounts(database.pool, by)],
   [
-    "delete end users' sessions that are over",
+    "delete end users' expired sessions",
     ({ database }, by) => deleteInSlices(database.pool, 'end_user_sessions', 'expires_at < $1', by),
   ],
-  ['delete old notes of changes', ({ database }, by) => purgeChanges(database.pool, by)],
+  ['delete old change records', ({ database }, by) => purgeChanges(database.pool, by)],
 ];
 
 async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptions, by: Date): Promise<void> {
@@ -79,17 +82,17 @@ async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptio
 
 /**
  * Creates the coming weeks' log partitions and drops those past the retention. Deletes end users' expired sessions, counts
- * that are too old for any figure, and change records that are no longer read. Vacuums an embedded database. Deleted data
- * expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A failed step is logged;
- * later steps still run.
- * @param stop skips the steps that have not begun
+ * that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
+ * deleted only if it expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A
+ * failed step is logged; later steps still run.
+ * @param stop skips the steps that have not started
  */
 export async function maintain(options: MaintenanceOptions, stop?: AbortSignal): Promise<void> {
   const { database, clock, purgeClock = createPurgeClock(options) } = options;
   let by: Date | null = null;
   const steps: readonly (readonly [task: string, step: Step])[] = [
     [
-      "make the coming weeks' log partitions",
+      "create the coming weeks' log partitions",
       () => ensureLogPartitions(database.pool, new Date(clock.now())),
     ],
     [
@@ -111,7 +114,7 @@ export async function maintain(options: MaintenanceOptions, stop?: AbortSignal):
   }
 }
 
-/** Brings together what was only noted when it was written, so that reading it stays cheap. */
+/** Merges count deltas and pending index entries into their totals, so that reads stay cheap. */
 async function tidy(database: Database): Promise<void> {
   await mergeLicenseCountDeltas(database.pool);
   await tidySearchIndexes(database.pool);
@@ -120,7 +123,7 @@ async function tidy(database: Database): Promise<void> {
 
 interface RepeatedTask {
   readonly every: number;
-  readonly carryOut: (stop: AbortSignal) => Promise<unknown>;
+  readonly run: (stop: AbortSignal) => Promise<unknown>;
   /** The log message when it fails. */
   readonly failure: string;
 }
@@ -128,40 +131,36 @@ interface RepeatedTask {
 const repeatedTasks = ({ database }: MaintenanceOptions): readonly RepeatedTask[] => [
   {
     every: tidyInterval,
-    carryOut: () => tidy(database),
+    run: () => tidy(database),
     failure: 'Counts and search indexes could not be tidied; will try again',
   },
   {
     every: sweepInterval,
-    carryOut: (stop) => sweepDeletedOwners(database.pool, stop),
+    run: (stop) => sweepDeletedOwners(database.pool, stop),
     failure: 'Data of deleted applications and accounts could not be deleted; will try again',
   },
   {
     every: purgeEvery,
     // An embedded database has no other instances, so it records no changes.
-    carryOut: database.kind === 'server' ? createChangePurge(database.pool) : async () => undefined,
+    run: database.kind === 'server' ? createChangePurge(database.pool) : async () => undefined,
     failure: 'Old change records could not be deleted; will try again',
   },
   {
     every: indexInterval,
-    carryOut: async (stop) => {
+    run: async (stop) => {
       if (await indexAll(database, stop)) await tidySearchIndexes(database.pool);
     },
     failure: 'The log could not be indexed for searches; will try again',
   },
 ];
 
-/** Runs one turn after another, with a pause before each. */
-async function repeat(
-  { every, carryOut, failure }: RepeatedTask,
-  log: Logger,
-  stop: AbortSignal,
-): Promise<void> {
+/** Repeats a task, with a pause before each run. */
+async function repeat({ every, run, failure }: RepeatedTask, log: Logger, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     await pause(every, stop);
     if (stop.aborted) return;
     try {
-      await carryOut(stop);
+      await run(stop);
     } catch (error) {
       log.error({ err: error }, failure);
     }
@@ -169,10 +168,10 @@ async function repeat(
 }
 
 /**
- * Builds missing indexes now, maintains the database soon and every six hours, and repeats `repeatedTasks`. Several
- * instances may do so at once. A failure is logged, and the next turn makes up for it: partitions are created weeks ahead,
- * and also when a database is opened. Indexes are built only at a start.
- * @returns a function that stops it after the current turn; an index build is aborted
+ * Builds missing indexes now, maintains the database soon and then every six hours, and repeats `repeatedTasks`. Several
+ * instances may do so at once. A failure is logged and made up for by the next run: partitions are created weeks ahead,
+ * and also when a database is opened. Indexes are built only at startup.
+ * @returns a function that stops maintenance after the current run; an index build is aborted
  */
 export function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
   const stop = new AbortController();
@@ -189,7 +188,7 @@ export function startMaintenance(options: MaintenanceOptions): () => Promise<voi
   };
 }
 
-/** Behind the building of indexes, which locks their tables; one that waits for others does not hold it up for ever. */
+/** Starts after the index builds, which lock their tables; a build that is itself blocked delays it for one interval at most. */
 async function keepMaintaining(
   options: MaintenanceOptions,
   building: Promise<void>,

@@ -5,7 +5,7 @@ import type { Readiness } from './readiness.ts';
 
 type Observed = Pick<ServiceEnvironment, 'caches' | 'counts' | 'database' | 'securityLog' | 'store'>;
 
-/** What the services and what they stand on tell Prometheus. */
+/** Metrics of the services and their dependencies. */
 export const metricFamilies = (env: Observed, readiness: Readiness): readonly MetricFamily[] => [
   ...protocolFamilies(env),
   ...cacheFamilies(env),
@@ -14,14 +14,14 @@ export const metricFamilies = (env: Observed, readiness: Readiness): readonly Me
   ...(env.store.shared ? [redisUp(env)] : []),
   single({
     name: 'latchkey_ready',
-    help: 'Whether /health/ready answers 200: 1 or 0; of several workers, the one that is worst off.',
+    help: 'Whether /health/ready returns 200: 1 or 0; with several workers, the lowest value.',
     type: 'gauge',
     ofWorkers: 'min',
     value: () => Number(readiness.report().ready),
   }),
   single({
     name: 'latchkey_log_lines_dropped_total',
-    help: 'Lines of the log that were dropped, because whatever reads standard output had stopped.',
+    help: 'Log lines dropped because the reader of standard output was too slow.',
     type: 'counter',
     value: droppedLogLines,
   }),
@@ -30,24 +30,24 @@ export const metricFamilies = (env: Observed, readiness: Readiness): readonly Me
 const protocolFamilies = ({ counts }: Observed): MetricFamily[] => [
   {
     name: 'latchkey_verdicts_total',
-    help: 'Verdicts that client software was given, by what it asked for and code; session_init is the handshake.',
+    help: 'Verdicts for client software by verb and code; session_init is the handshake.',
     type: 'counter',
     labels: ['verb', 'code'],
     read: () =>
-      Object.entries(counts.verdicts).flatMap(([verb, tally]) =>
-        Array.from(tally.entries(), ([code, value]) => ({ labels: { verb, code }, value })),
+      Object.entries(counts.verdicts).flatMap(([verb, counter]) =>
+        Array.from(counter.entries(), ([code, value]) => ({ labels: { verb, code }, value })),
       ),
   },
   labelled({
     name: 'latchkey_protocol_refusals_total',
-    help: 'Sealed requests that were refused before they were trusted, by code: REPLAY, DECRYPT_FAIL, CLOCK_SKEW and their like.',
+    help: 'Sealed requests refused before they were authenticated, by code, such as REPLAY, DECRYPT_FAIL or CLOCK_SKEW.',
     type: 'counter',
     label: 'code',
     values: () => counts.protocolRefusals.entries(),
   }),
   labelled({
     name: 'latchkey_rate_limited_total',
-    help: 'Requests over a limit, by the name of the limit; of GraphQL, fields.',
+    help: 'Requests over a rate limit, by limit; for GraphQL, fields.',
     type: 'counter',
     label: 'limit',
     values: () => counts.rateLimited.entries(),
@@ -57,7 +57,7 @@ const protocolFamilies = ({ counts }: Observed): MetricFamily[] => [
 const cacheFamilies = ({ caches }: Observed): MetricFamily[] => [
   {
     name: 'latchkey_cache_requests_total',
-    help: 'What the caches of the hot path were asked for, by cache and result: hit, or miss, which costs PostgreSQL a look-up.',
+    help: 'Cache look-ups on the hot path by cache and result: hit, or miss, which costs a database look-up.',
     type: 'counter',
     labels: ['cache', 'result'],
     read: () =>
@@ -68,7 +68,7 @@ const cacheFamilies = ({ caches }: Observed): MetricFamily[] => [
   },
   labelled({
     name: 'latchkey_cache_entries',
-    help: 'What each cache holds.',
+    help: 'Entries in each cache.',
     type: 'gauge',
     label: 'cache',
     values: () => caches.usage.map(({ name, entries }) => [name, entries] as const),
@@ -78,19 +78,19 @@ const cacheFamilies = ({ caches }: Observed): MetricFamily[] => [
 const securityLogFamilies = ({ securityLog }: Observed): MetricFamily[] => [
   single({
     name: 'latchkey_security_log_waiting_entries',
-    help: 'Entries of the security log that wait to be written. Beyond 50,000 a process drops the oldest.',
+    help: 'Security log entries waiting to be written. Above 50,000, a process drops the oldest.',
     type: 'gauge',
     value: () => securityLog.waiting,
   }),
   single({
     name: 'latchkey_security_log_written_total',
-    help: 'Outcomes of client requests that were written to the security log.',
+    help: 'Outcomes of client requests written to the security log.',
     type: 'counter',
     value: () => securityLog.written,
   }),
   single({
     name: 'latchkey_security_log_shed_total',
-    help: 'Entries of the security log that were dropped: the buffer was full, or the database refused them.',
+    help: 'Security log entries dropped because the buffer was full or the database refused them.',
     type: 'counter',
     value: () => securityLog.shed,
   }),
@@ -99,14 +99,14 @@ const securityLogFamilies = ({ securityLog }: Observed): MetricFamily[] => [
 const databaseFamilies = ({ database, counts }: Observed): MetricFamily[] => [
   single({
     name: 'latchkey_database_up',
-    help: 'Whether PostgreSQL answered its last heartbeat: 1 or 0.',
+    help: 'Whether PostgreSQL responded to the last heartbeat: 1 or 0.',
     type: 'gauge',
     ofWorkers: 'min',
     value: () => Number(database.isAvailable()),
   }),
   labelled({
     name: 'latchkey_database_connections',
-    help: 'Connections of the pool, by state: busy or idle.',
+    help: 'Connections in the pool by state: busy or idle.',
     type: 'gauge',
     label: 'state',
     values: () => {
@@ -119,13 +119,13 @@ const databaseFamilies = ({ database, counts }: Observed): MetricFamily[] => [
   }),
   single({
     name: 'latchkey_database_waiting_requests',
-    help: 'Who waits for a connection of the pool.',
+    help: 'Requests waiting for a connection from the pool.',
     type: 'gauge',
     value: () => database.pool.waitingCount,
   }),
   labelled({
     name: 'latchkey_database_errors_total',
-    help: 'Statements that PostgreSQL answered with an error, by class of SQLSTATE; constraint ones are in order.',
+    help: 'Failed statements by SQLSTATE class; constraint violations are expected.',
     type: 'counter',
     label: 'class',
     values: () => database.errors.entries(),
@@ -141,7 +141,7 @@ const databaseFamilies = ({ database, counts }: Observed): MetricFamily[] => [
 const redisUp = ({ store }: Observed): MetricFamily =>
   single({
     name: 'latchkey_redis_up',
-    help: 'Whether Redis answers: 1 or 0.',
+    help: 'Whether Redis responds: 1 or 0.',
     type: 'gauge',
     ofWorkers: 'min',
     value: () => Number(store.isAvailable()),

@@ -4,7 +4,7 @@ import type { ServiceContext } from './context.ts';
 import { applicationNotFound } from './errors.ts';
 
 /**
- * An application's id as a caller wrote it. Text that no id can be names no application.
+ * Parses an application id from the caller. A malformed id counts as not found.
  * @throws {ServiceError} APP_NOT_FOUND
  */
 export function toApplicationId(text: string): ApplicationId {
@@ -13,8 +13,7 @@ export function toApplicationId(text: string): ApplicationId {
 }
 
 /**
- * Makes sure that the application is the asking developer's. Another developer's is answered as one that does not
- * exist.
+ * Checks that the application belongs to the caller. Other developers' applications count as not found.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function requireOwnApplication(ctx: ServiceContext, text: string): Promise<ApplicationId> {

@@ -1,6 +1,6 @@
 import { type PlaintextErrorCode, plaintextErrorStatus } from '../protocol/messages.ts';
 
-/** A refusal that cannot be sealed, because it comes before the session or the envelope is trusted (SPEC §11). */
+/** An error that cannot be sealed, because the session or envelope is not trusted yet (SPEC §11). */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: PlaintextErrorCode;
@@ -10,12 +10,12 @@ export class ProtocolError extends Error {
     this.code = code;
   }
 
-  /** The HTTP status that goes with the code. */
+  /** The HTTP status of the code. */
   get status(): (typeof plaintextErrorStatus)[PlaintextErrorCode] {
     return plaintextErrorStatus[this.code];
   }
 }
 
-/** The session is over, or was never ours, or its application is gone: a client opens a new one and learns which. */
+/** The session has expired, is forged, or its application was deleted. A client finds out which by opening a new one. */
 export const sessionExpired = () =>
   new ProtocolError('SESSION_EXPIRED', 'This session has expired. Open a new one with /session/init.');

@@ -3,11 +3,11 @@ import type { Clock } from '../lib/clock.ts';
 import { lengthOfTime } from '../lib/length-of-time.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** Says by which time expired data may be deleted. */
+/** Determines by which time expired data may be deleted. */
 export interface PurgeClock {
   /**
-   * Call it once per maintenance run. It records the time for later runs.
-   * @returns data that expired before this time may be deleted; null: none may be deleted yet
+   * Records the current time for later runs. Call it once per maintenance run.
+   * @returns the time before which expired data may be deleted; null if nothing may be deleted yet
    */
   look(): Promise<Date | null>;
 }
@@ -22,8 +22,8 @@ export interface PurgeClockOptions {
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** How long ago a time must have been recorded before anything is deleted by it. */
-const standing = day;
+/** How long a recorded time must have stood before anything is deleted by it. */
+const requiredAge = day;
 
 /**
  * A clock that is set ahead by mistake must not delete data that has to be kept. A process cannot know whether its clock is
@@ -31,9 +31,9 @@ const standing = day;
  *
  * 1. With a database server, the earlier of the process's clock and the server's clock counts.
  * 2. Each maintenance run records that time in the database. Data is deleted if it expired before a time that was recorded
- *    a day ago or earlier and that no clock has contradicted since by standing before it. So a step ahead of less than a
- *    day never deletes data that must be kept, and a step of a year does not if it is corrected within a day.
- * 3. For times that it recorded itself, a process knows by its monotonic clock whether a day has passed.
+ *    at least a day ago and that no clock has contradicted since by showing an earlier time. So a step ahead of less than a
+ *    day never deletes data that must be kept, and neither does a step of a year if it is corrected within a day.
+ * 3. For times that it recorded itself, a process checks with its monotonic clock that a day has passed.
  *
  * Recorded times outlive the process. A service that restarts often uses those of earlier processes, one that runs for an
  * hour a month uses last month's, and one that was off for a year uses today's, tomorrow.
@@ -57,7 +57,7 @@ export function createPurgeClock(options: PurgeClockOptions): PurgeClock {
     if (Math.abs(here - there) > minute) {
       log.warn(
         `The clock of this machine is ${lengthOfTime(here - there)} ${here > there ? 'ahead of' : 'behind'} the database ` +
-          "server's: nothing is purged by the later one. Correct the wrong one.",
+          "server's: nothing is purged by the later of the two. Correct the wrong clock.",
       );
     }
     return Math.min(here, there);
@@ -67,16 +67,17 @@ export function createPurgeClock(options: PurgeClockOptions): PurgeClock {
     const { rows } = await pool.query<{ newest: Date | null }>('SELECT max(at) AS newest FROM clock_notes');
     const newest = rows[0]?.newest?.getTime();
     if (newest === undefined) return;
-    if (now - newest > standing) {
+    if (now - newest > requiredAge) {
       log.warn(
-        `By the clock the last maintenance was ${lengthOfTime(now - newest)} ago: the service was off, or the clock was ` +
-          'set ahead. What has expired since then is not purged before tomorrow: if the clock is wrong, correct it now.',
+        `According to the clock, the last maintenance was ${lengthOfTime(now - newest)} ago: the service was off, or the ` +
+          'clock was set ahead. Data that has expired since then is not purged for another day: if the clock is wrong, ' +
+          'correct it now.',
       );
     }
     if (newest - now > minute) {
       log.warn(
-        `By the clock the last maintenance is ${lengthOfTime(newest - now)} in the future: the clock was set back. ` +
-          'Nothing is purged by its earlier time.',
+        `According to the clock, the last maintenance is ${lengthOfTime(newest - now)} in the future: the clock was set ` +
+          'back. Nothing is purged by the time it showed before.',
       );
     }
   }
@@ -91,13 +92,15 @@ export function createPurgeClock(options: PurgeClockOptions): PurgeClock {
       own.set(now, looked);
       const { rows } = await pool.query<{ at: Date }>(
         'SELECT at FROM clock_notes WHERE at <= $1 ORDER BY at DESC',
-        [new Date(now - standing)],
+        [new Date(now - requiredAge)],
       );
-      const stood = rows.find(({ at }) => looked - (own.get(at.getTime()) ?? looked - standing) >= standing);
-      if (stood === undefined) return null;
-      await pool.query('DELETE FROM clock_notes WHERE at < $1', [stood.at]);
-      for (const at of own.keys()) if (at < stood.at.getTime()) own.delete(at);
-      return stood.at;
+      const trusted = rows.find(
+        ({ at }) => looked - (own.get(at.getTime()) ?? looked - requiredAge) >= requiredAge,
+      );
+      if (trusted === undefined) return null;
+      await pool.query('DELETE FROM clock_notes WHERE at < $1', [trusted.at]);
+      for (const at of own.keys()) if (at < trusted.at.getTime()) own.delete(at);
+      return trusted.at;
     },
   };
 }

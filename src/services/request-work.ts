@@ -1,33 +1,33 @@
 import { ServiceError } from './errors.ts';
 
-/** For so many milliseconds a request may have the database search lists, and count what is long. */
+/** Database time that one request may use for searches and for counts, in milliseconds. */
 export const workLimits = { searching: 2_500, counting: 10_000 } as const;
 
 /**
- * What a request may still have the database do, and whether its answer is still wanted. One a request: all parts of a
- * GraphQL document draw on the same time.
+ * A request's database time, and whether its response is still needed. There is one per request: all fields of a GraphQL
+ * document share the time.
  */
 export class RequestWork {
   readonly #request: { readonly signal: AbortSignal };
   readonly #spent: { milliseconds: number };
 
-  /** @param request whose signal is made when it is first read: most requests do without */
+  /** @param request passed instead of its signal, which is created on first access and not needed by most requests */
   constructor(request: { readonly signal: AbortSignal }, spent = { milliseconds: 0 }) {
     this.#request = request;
     this.#spent = spent;
   }
 
-  /** Aborted when the answer is complete, or its reader gone. */
+  /** Aborted when the response is complete or the client has disconnected. */
   get signal(): AbortSignal {
     return this.#request.signal;
   }
 
-  /** A part of it that can be given up alone, and draws on the same time. */
+  /** A part that can be aborted separately and shares the request's time. */
   part(signal: AbortSignal): RequestWork {
     return new RequestWork({ signal: AbortSignal.any([this.signal, signal]) }, this.#spent);
   }
 
-  /** Counts time that statements took. */
+  /** Adds the time that statements took. */
   spend(milliseconds: number): void {
     this.#spent.milliseconds += milliseconds;
   }
@@ -37,15 +37,14 @@ export class RequestWork {
   }
 }
 
-/** Nobody reads this: the reader is gone, or has what they asked for. */
-export const workAbandoned = () =>
-  new ServiceError('UNAVAILABLE', 'The request had ended before this was read.');
+/** The error for work that is no longer needed: the client has disconnected or already has its response. */
+export const workAbandoned = () => new ServiceError('UNAVAILABLE', 'The request ended before this was read.');
 
-/** What was asked for reads too many rows. It is not worth trying again as it is. */
+/** The error for a search that reads too many rows. Retrying it unchanged does not help. */
 export const searchTooBroad = (cause?: unknown) =>
   new ServiceError(
     'SEARCH_TOO_BROAD',
-    `The searches of this request took more than ${workLimits.searching / 1000} seconds of database time in all. Search ` +
-      'for a longer text, three letters or digits at the least, narrow the filter, or leave the count out.',
+    `The searches of this request used more than ${workLimits.searching / 1000} seconds of database time. Search for a ` +
+      'longer text (at least three letters or digits), narrow the filter, or omit the count.',
     { cause },
   );

@@ -4,46 +4,49 @@ import type { CountLimitName } from './count-limits.ts';
 import { ServiceError } from './errors.ts';
 
 interface Counted {
-  /** What an owner has of them. */
+  /** The owner's rows that count. */
   readonly rows: (ownerId: string) => Prisma.Sql;
-  /** What the refusal says of the owner, and what its reader can do. */
-  readonly fullness: string;
+  /** The beginning of the error message. */
+  readonly refusal: string;
   readonly remedy: string;
 }
 
-/** What is refused beyond its limit. */
+/** Things whose creation fails above the limit. (Sessions are limited differently: the oldest one ends.) */
 const counted = {
   applications: {
     rows: (developerId) => Prisma.sql`applications WHERE developer_id = ${developerId}::uuid`,
-    fullness: 'This account has no room for another application',
+    refusal: 'This account cannot have another application',
     remedy: 'Delete one that is not in use',
   },
   apiKeys: {
     rows: (developerId) =>
       Prisma.sql`api_keys WHERE developer_id = ${developerId}::uuid AND revoked_at IS NULL`,
-    fullness: 'This account has no room for another API key',
+    refusal: 'This account cannot have another API key',
     remedy: 'Revoke one that is not in use',
   },
   bans: {
     rows: (applicationId) => Prisma.sql`bans WHERE application_id = ${applicationId}::uuid`,
-    fullness: 'This application has no room for another banned device or address, and nothing was banned',
-    remedy: 'Remove bans that are not needed, or ban the license alone, with scope license',
+    refusal: 'This application cannot have another banned device or address, and nothing was banned',
+    remedy: 'Remove bans that are not needed, or ban only the license (scope license)',
   },
 } as const satisfies Partial<Record<CountLimitName, Counted>>;
 
 /**
- * Has those who create something of one developer's and count it take turns: holds the account until the transaction
- * ends, against each other and against nobody else.
+ * Serializes transactions that create and count something of the same developer, by locking the account's row until the
+ * transaction ends. It blocks no other transactions.
  */
-export async function takeTurn(transaction: Prisma.TransactionClient, developerId: string): Promise<void> {
+export async function lockAccountForCount(
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+): Promise<void> {
   await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR NO KEY UPDATE`;
 }
 
 /**
- * Makes sure that an owner has room. The owner's row has to be held against others who count, by an earlier statement:
- * one that waited does not see what was committed meanwhile. An owner who has more than the limit, as after it was
- * lowered, keeps what there is, and gets no more.
- * @param more how many are about to be created; 0 where they are created already, to be undone
+ * Checks that an owner is below a limit. An earlier statement must have locked the owner's row: a statement that itself
+ * waits for the lock does not see what was committed meanwhile. An owner above the limit, for example after it was
+ * lowered, keeps everything but cannot create more.
+ * @param more number of rows about to be created; 0 if they exist already and are rolled back on error
  * @throws {ServiceError} LIMIT_REACHED
  */
 export async function requireRoom(
@@ -52,13 +55,13 @@ export async function requireRoom(
   name: keyof typeof counted,
   { ownerId, more }: { readonly ownerId: string; readonly more: number },
 ): Promise<void> {
-  const most = ctx.env.settings.countLimits[name];
-  const { rows, fullness, remedy } = counted[name];
+  const limit = ctx.env.settings.countLimits[name];
+  const { rows, refusal, remedy } = counted[name];
   const [found] = await transaction.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM (SELECT FROM ${rows(ownerId)} LIMIT ${most + 1}) AS own`;
-  if (found !== undefined && found.count + more <= most) return;
+    SELECT count(*)::int AS count FROM (SELECT FROM ${rows(ownerId)} LIMIT ${limit + 1}) AS own`;
+  if (found !== undefined && found.count + more <= limit) return;
   throw new ServiceError(
     'LIMIT_REACHED',
-    `${fullness}: it can have ${most.toLocaleString('en-US')}. ${remedy}, or have the operator raise ${name} in COUNT_LIMITS.`,
+    `${refusal}: the limit is ${limit.toLocaleString('en-US')}. ${remedy}, or ask the operator to raise ${name} in COUNT_LIMITS.`,
   );
 }

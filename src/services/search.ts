@@ -1,64 +1,66 @@
 import { Prisma } from '../db/client.ts';
 
 /**
- * The rows that hold a text in one of these columns, in any case; all rows when it is empty or not given. `%`, `_` and
- * `\` stand for themselves.
- * @param further what else lets a row through
+ * SQL condition for rows that contain a text in one of these columns, case-insensitively. True for all rows if the text is
+ * empty or undefined. `%`, `_` and `\` are matched literally.
+ * @param alternatives further conditions, of which one suffices
  */
 export function holdsText(
   columns: readonly string[],
   text: string | undefined,
-  further: (text: string) => readonly Prisma.Sql[] = () => [],
+  alternatives: (text: string) => readonly Prisma.Sql[] = () => [],
 ): Prisma.Sql {
   if (text === undefined || text === '') return Prisma.sql`TRUE`;
   const pattern = patternOf(text);
   const conditions = columns.map((column) => Prisma.sql`${Prisma.raw(column)} ILIKE ${pattern}`);
-  return Prisma.sql`(${Prisma.join([...conditions, ...further(text)], ' OR ')})`;
+  return Prisma.sql`(${Prisma.join([...conditions, ...alternatives(text)], ' OR ')})`;
 }
 
 /**
- * What an index of trigrams finds of the rows that `holdsText` lets through, as they are joined to one text; null for a
- * text that has no trigram, which such an index would be read whole for. Letters and digits make trigrams, three in a
- * row or at the beginning or end of a word.
+ * The same condition in a form that uses a trigram index over the columns' concatenation. Null if the text has no trigram,
+ * because the whole index would be read. Trigrams are made of letters and digits: three in a row, or fewer at the start or
+ * end of a word.
+ * @param searchedText the indexed expression
  */
 export function holdsTextByIndex(
   searchedText: string,
   text: string | undefined,
-  further: (text: string) => readonly Prisma.Sql[] = () => [],
+  alternatives: (text: string) => readonly Prisma.Sql[] = () => [],
 ): Prisma.Sql | null {
   if (text === undefined || !hasTrigram.test(text)) return null;
   const column = Prisma.raw(searchedText);
-  const part = tellingPart(text);
-  // From a SELECT, so that PostgreSQL plans without knowing it: what is common elsewhere in the table may be rare here.
+  const part = selectivePart(text);
+  // The pattern comes from a SELECT so that PostgreSQL plans without its value: a text that is common in the whole table
+  // may be rare among this owner's rows.
   const inIndex = Prisma.sql`${column} ILIKE (SELECT ${patternOf(part)}::text)`;
-  // Joined to nothing, so that the index is not asked for the whole text as well.
+  // `|| ''` keeps PostgreSQL from using the index for the whole text as well.
   const inText = Prisma.sql`(${inIndex} AND (${column} || '') ILIKE ${patternOf(text)})`;
-  return Prisma.sql`(${Prisma.join([part === text ? inIndex : inText, ...further(text)], ' OR ')})`;
+  return Prisma.sql`(${Prisma.join([part === text ? inIndex : inText, ...alternatives(text)], ' OR ')})`;
 }
 
-/** A part of so many characters has up to six trigrams: few rows have all, unless most have. */
-const longestPart = 8;
-const shortestPart = 6;
-/** A part with fewer different ones, as of `00000000`, may be in every row. */
-const fewestTrigrams = 4;
+/** Eight characters have six trigrams: usually selective enough. */
+const maxPartLength = 8;
+const minPartLength = 6;
+/** A part with fewer distinct trigrams, such as `00000000`, may be in every row. */
+const minTrigrams = 4;
 
 /**
- * What an index of trigrams is asked for in place of a text. Each trigram costs it a list of all rows that have it, and
- * what a vendor's devices and users are called begins and ends alike: `device-` or `@example.com` is in a million rows.
- * So, where there is one, a part in which letters and digits tell one from another; else the whole text.
+ * The part of a text to look up in the trigram index. The index reads a list of all matching rows per trigram, and a
+ * vendor's device and user names often start and end alike: `device-` or `@example.com` can be in a million rows. So this
+ * picks the part with digits and the most distinct trigrams if there is one, or else the whole text.
  */
-function tellingPart(text: string): string {
-  let telling = { part: text, trigrams: 0 };
+function selectivePart(text: string): string {
+  let best = { part: text, trigrams: 0 };
   for (const [run] of text.matchAll(/[a-z0-9]+/gi)) {
-    const length = Math.min(run.length, longestPart);
-    for (let start = 0; length >= shortestPart && start + length <= run.length; start += 1) {
+    const length = Math.min(run.length, maxPartLength);
+    for (let start = 0; length >= minPartLength && start + length <= run.length; start += 1) {
       const part = run.slice(start, start + length);
       const trigrams = /\d/.test(part) ? countTrigrams(part) : 0;
-      // Of equals the last: numbers differ at their end.
-      if (trigrams >= Math.max(fewestTrigrams, telling.trigrams)) telling = { part, trigrams };
+      // Of equally good parts, the last one: numbers differ at their end.
+      if (trigrams >= Math.max(minTrigrams, best.trigrams)) best = { part, trigrams };
     }
   }
-  return telling.part;
+  return best.part;
 }
 
 function countTrigrams(part: string): number {

@@ -2,17 +2,16 @@ import { rateLimitDefaults } from '../ephemeral/rate-limits.ts';
 import { plaintextErrorStatus, verdictCodes } from '../protocol/messages.ts';
 import { createLabelledCounter, type LabelledCounter } from '../telemetry/labelled-counter.ts';
 
-/** What client software asks for. */
-
+/** Verbs of the client protocol, as a metric label. */
 export type ClientVerbName = 'session_init' | 'validate' | 'register' | 'login' | 'upgrade';
 
-/** What the services count as it happens; everything else is known where it is, and read there. */
+/** Events that the services count. Other metrics are read from where their values are kept. */
 export interface ServiceCounts {
-  /** By code. */
+  /** Verdicts per verb and code. */
   readonly verdicts: Readonly<Record<ClientVerbName, LabelledCounter>>;
-  /** Refusals before a session or an envelope is trusted, replays among them; by code. */
+  /** Requests refused before their session and envelope were trusted, including replays; by code. */
   readonly protocolRefusals: LabelledCounter;
-  /** Requests over a limit, by its name. */
+  /** Requests over a rate limit, by the limit's name. */
   readonly rateLimited: LabelledCounter;
   /** Transactions whose COMMIT was on its way when the connection was lost. */
   ambiguousCommits: number;

@@ -4,9 +4,9 @@ import { isDatabaseUnavailable } from '../db/errors.ts';
 import { StoreUnavailableError } from '../ephemeral/store.ts';
 
 /**
- * True for an error that says that the database or the ephemeral store is away, that too much waits already, or that
- * this instance lacks the secret which another has encrypted a key under: the transports answer UNAVAILABLE, since
- * trying again later may help.
+ * Whether an error means that the database or the ephemeral store is unavailable, that a queue is full, or that this
+ * instance lacks the master secret with which another instance encrypted a key. Transports respond with UNAVAILABLE,
+ * because a retry may succeed.
  */
 export function isUnavailable(error: unknown): boolean {
   return (

@@ -2,33 +2,33 @@ import { ServiceError } from './errors.ts';
 
 const megabyte = 1_000_000;
 
-/** How many bytes of answers may wait to be read before the next read is refused. */
+/** Limits on unread response bytes, above which further reads are refused. */
 export const unreadLimits = {
   ofDeveloper: 16 * megabyte,
   ofNetwork: 64 * megabyte,
   inAll: 256 * megabyte,
-  /** An account with no more than this unread may still read, whatever its network, or all accounts, leave unread. */
+  /** An account with at most this many unread bytes may always read, whatever its network or other accounts leave unread. */
   whenFull: 100_000,
 } as const;
 
-/** An answer that is being sent, as Node.js knows it. */
+/** The parts of Node's `ServerResponse` that are needed here. */
 export interface SentAnswer {
-  /** True if it has ended and will emit no `close`. */
+  /** True if the response has ended and will not emit `close`. */
   readonly destroyed: boolean;
-  /** Bytes that the process holds because the connection does not accept them. */
+  /** Buffered bytes that the connection has not accepted yet. */
   readonly writableLength: number;
   once(event: 'close', listener: () => void): unknown;
 }
 
 /**
- * Counts the bytes of answers that the process holds because clients do not read them. A client that requests long lists and
- * reads nothing would otherwise fill the memory: 9 answers of 4 MB a second are within the rate limits.
+ * Counts response bytes that are buffered because clients do not read them. Otherwise a client that requests long lists
+ * and reads nothing could fill the memory: the rate limits allow 9 responses of 4 MB per second.
  */
 export interface UnreadAnswers {
-  /** Counts an answer for its owner, a developer or a network, until it is sent or aborted. */
+  /** Counts a response for its owner, a developer or a network, until it is sent or aborted. */
   follow(owner: string, answer: SentAnswer): void;
   /**
-   * Checks that another answer is allowed.
+   * Checks that another response is allowed.
    * @throws {ServiceError} TOO_MANY_READS
    */
   checkRoom(developer: string, network: string): void;
@@ -69,5 +69,5 @@ export function createUnreadAnswers(
 const unread = (whose: string) =>
   new ServiceError(
     'TOO_MANY_READS',
-    `Too many bytes of answers to ${whose} wait to be read. Read the answers before you request more, or request pages.`,
+    `Too many response bytes for ${whose} are unread. Read the responses before you request more, or request pages.`,
   );

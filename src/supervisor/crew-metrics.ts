@@ -54,7 +54,7 @@ export function createCrewMetrics(size: number): CrewMetrics {
         workers.map(async ({ serial, ask }) => {
           const metrics = await ask();
           if (metrics === null) return;
-          pages.told(serial, metrics);
+          pages.report(serial, metrics);
           told.add(serial);
         }),
       );

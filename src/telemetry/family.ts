@@ -1,32 +1,32 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** A value with its labels, as one line of the page. */
+/** A value with its labels: one line of the metrics page. */
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /**
- * What is known under one name, read when Prometheus asks: whoever counts raises a number, and pays nothing else.
- * Labels come from closed sets: no id, no address, nothing that a client wrote.
+ * A metric. Values are read when Prometheus scrapes, so that counting costs only an increment. Label values come from
+ * closed sets: no ids, addresses or client input.
  */
 export interface MetricFamily {
-  /** With its base unit at the end, `_total` for a counter. */
+  /** Ends with the base unit, or with `_total` for a counter. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
   readonly labels?: readonly string[];
-  /** How the values of several workers become one; their sum when left out. */
+  /** How the values of several workers are combined. Default: sum. */
   readonly ofWorkers?: 'sum' | 'min' | 'max' | 'first';
   read(): Iterable<Sample>;
 }
 
-/** A family of one value without labels. */
+/** A metric with one value and no labels. */
 export const single = (
   family: Omit<MetricFamily, 'read' | 'labels'> & { readonly value: () => number },
 ): MetricFamily => ({ ...family, read: () => [{ value: family.value() }] });
 
-/** A family with one label. */
+/** A metric with one label. */
 export const labelled = (
   family: Omit<MetricFamily, 'read' | 'labels'> & {
     readonly label: string;
@@ -38,7 +38,7 @@ export const labelled = (
   read: () => Array.from(family.values(), ([name, value]) => ({ labels: { [family.label]: name }, value })),
 });
 
-/** Has the registry show these. */
+/** Registers metric families. */
 export function register(registry: Registry, families: Iterable<MetricFamily>): void {
   for (const { name, help, type, labels = [], ofWorkers = 'sum', read } of families) {
     const options = { name, help, labelNames: labels, aggregator: ofWorkers, registers: [registry] };

@@ -1,10 +1,10 @@
 /**
- * Counts by one label. What is counted has one of the names that were given at first, or is `other`: so nothing that
- * a client sends can make a page of metrics grow.
+ * Counts by one label. Names that were not declared count as `other`, so that clients cannot add series to the metrics
+ * page.
  */
 export interface LabelledCounter {
   add(name: string): void;
-  /** Every name with its count, those that have not come yet included: a rate is known from the first one on. */
+  /** All names with their counts, including zero counts, so that rates include the first increment. */
   entries(): Iterable<readonly [name: string, count: number]>;
 }
 

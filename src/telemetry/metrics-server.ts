@@ -9,7 +9,7 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
-/** The address for Prometheus cannot be listened on; `cause` says why. */
+/** The metrics server cannot listen on its address; see `cause`. */
 export class MetricsListenError extends Error {
   override readonly name = 'MetricsListenError';
 }
@@ -20,8 +20,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves one page, and nothing else, at an address apart from the service's: what it tells is the operator's.
- * @param page in Prometheus's text format
+ * Serves only the metrics page, at an address separate from the service's, because metrics are for the operator only.
+ * @param page renders the page in Prometheus's text format
  * @throws {MetricsListenError}
  */
 export async function startMetricsServer(
@@ -35,7 +35,7 @@ export async function startMetricsServer(
     if (path !== '/metrics' || !isRead) {
       response
         .writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' })
-        .end('Only GET /metrics is here.\n');
+        .end('Not found. Only GET /metrics is served here.\n');
       return;
     }
     page().then(
@@ -48,7 +48,7 @@ export async function startMetricsServer(
         response.end(request.method === 'HEAD' ? undefined : text);
       },
       (error: unknown) => {
-        log.error({ err: error }, 'The page of metrics could not be made');
+        log.error({ err: error }, 'The metrics page could not be rendered');
         response.writeHead(500).end();
       },
     );
@@ -72,7 +72,7 @@ async function listen(server: Server, { host, port }: MetricsAddress): Promise<v
   }
 }
 
-/** The one that was given, or, for 0, that the system chose. */
+/** The server's port; the operating system chooses one for port 0. */
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;

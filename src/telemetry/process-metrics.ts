@@ -4,17 +4,17 @@ import { register, single } from './family.ts';
 
 let unhandled = 0;
 
-/** Counts a promise that was rejected, and that nobody had listened to. */
+/** Counts an unhandled promise rejection. */
 export function countUnhandledRejection(): void {
   unhandled += 1;
 }
 
-/** What prom-client averages, and what says more of a crew of workers by its worst. */
-const worstOfWorkers = /^nodejs_eventloop_lag_(p\d+_)?seconds$/;
+/** Metrics that prom-client averages over workers, but whose maximum says more. */
+const maxOfWorkers = /^nodejs_eventloop_lag_(p\d+_)?seconds$/;
 
 /**
- * Gauges that prom-client gives a counter's name (OpenMetrics: `_total` is a counter's). `nodejs_active_resources` says
- * the same, by kind.
+ * Gauges that prom-client names like counters (in OpenMetrics, `_total` is reserved for counters). They are removed, as
+ * `nodejs_active_resources` reports the same by kind.
  */
 const misnamedGauges = [
   'nodejs_active_handles_total',
@@ -25,8 +25,8 @@ const misnamedGauges = [
 let registry: Registry | undefined;
 
 /**
- * What is known of the process: processor time, memory, garbage collection, the delay of the event loop. One for the
- * process, as what it listens to cannot be let go of again.
+ * Metrics of the process: CPU time, memory, garbage collection, event loop delay. Created once per process, because
+ * prom-client's observers cannot be removed.
  */
 export function processRegistry(): Registry {
   if (registry !== undefined) return registry;
@@ -34,24 +34,24 @@ export function processRegistry(): Registry {
   collectDefaultMetrics({ register: registry });
   for (const name of misnamedGauges) registry.removeSingleMetric(name);
   for (const metric of registry.getMetricsAsArray()) {
-    if (worstOfWorkers.test(metric.name)) metric.aggregator = 'max';
+    if (maxOfWorkers.test(metric.name)) metric.aggregator = 'max';
   }
   return registry;
 }
 
-/** The part of it that a supervisor, too, has to tell of itself. */
+/** The process metrics that a supervisor also reports for itself. */
 export function createCounts(): Registry {
   const counts = new Registry();
   register(counts, [
     single({
       name: 'latchkey_unhandled_rejections_total',
-      help: 'Promises that were rejected and that nothing had listened to: each is a fault of the program, and in its log.',
+      help: 'Unhandled promise rejections. Each one is a bug in the service and is logged.',
       type: 'counter',
       value: () => unhandled,
     }),
     {
       name: 'latchkey_build_info',
-      help: 'Always 1: which version of the service this is, on which version of Node.js.',
+      help: 'Always 1; the labels are the versions of the service and of Node.js.',
       type: 'gauge',
       labels: ['version', 'node'],
       ofWorkers: 'first',

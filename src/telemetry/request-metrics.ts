@@ -2,35 +2,35 @@ import { Histogram, type Registry } from 'prom-client';
 import { type MetricFamily, register, single } from './family.ts';
 import type { RequestNotes } from './request-notes.ts';
 
-/** Upper bounds, in seconds: a sealed validation takes a fraction of a millisecond, an export seconds. */
+/** Upper bounds in seconds. A sealed validation takes less than a millisecond, an export several seconds. */
 export const durationBuckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-/** `aborted`: the client went away before an answer was begun. */
+/** `aborted`: the client disconnected before the response started. */
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx', 'aborted'] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
 export const statusClassOf = (status: number | null): StatusClass =>
   status === null ? 'aborted' : (statusClasses[Math.floor(status / 100) - 1] ?? '5xx');
 
-/** The methods that routes here have; all others are one, as an HTTP parser takes three dozen of them. */
+/** Methods that are reported by name. The HTTP parser accepts about three dozen; all others are reported as `other`. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What is counted of one transport, method and route. */
+/** Counts for one combination of transport, method and route. */
 interface Series {
   readonly labels: { readonly transport: string; readonly method: string; readonly route: string };
   readonly byStatus: Map<StatusClass, number>;
-  /** Of each bucket alone, not of those below it. */
+  /** Count per bucket, not cumulative. */
   readonly buckets: number[];
   count: number;
   seconds: number;
 }
 
-/** Counts requests by transport, method, route and class of status, and how long they take. */
+/** Counts requests and measures their durations by transport, method, route and status class. */
 export interface RequestMetrics {
   begin(): void;
-  /** @param status null when the client went away before an answer was begun */
+  /** @param status null if the client disconnected before the response started */
   end(
     notes: Pick<RequestNotes, 'transport' | 'method' | 'route'>,
     status: number | null,
@@ -40,7 +40,7 @@ export interface RequestMetrics {
 }
 
 export function createRequestMetrics(): RequestMetrics {
-  /** By route first: it is the same text each time, so that its hash is known. */
+  /** Keyed by route first: route strings are constants whose hashes V8 has cached. */
   const byRoute = new Map<string, Map<string, Series>>();
   let open = 0;
 
@@ -53,12 +53,12 @@ export function createRequestMetrics(): RequestMetrics {
       ofRoute = new Map();
       byRoute.set(route, ofRoute);
     }
-    const shown = methods.has(method) ? method : 'other';
-    const key = `${transport} ${shown}`;
+    const methodLabel = methods.has(method) ? method : 'other';
+    const key = `${transport} ${methodLabel}`;
     let series = ofRoute.get(key);
     if (series === undefined) {
       series = {
-        labels: { transport, method: shown, route },
+        labels: { transport, method: methodLabel, route },
         byStatus: new Map(),
         buckets: durationBuckets.map(() => 0),
         count: 0,
@@ -73,7 +73,7 @@ export function createRequestMetrics(): RequestMetrics {
   const families: readonly MetricFamily[] = [
     {
       name: 'latchkey_requests_total',
-      help: 'Requests that were answered, by transport, method, pattern of the route and class of status; aborted: the client went away before.',
+      help: 'Completed requests by transport, method, route pattern and status class; aborted: the client disconnected before the response started.',
       type: 'counter',
       labels: ['transport', 'method', 'route', 'status'],
       read: () =>
@@ -83,7 +83,7 @@ export function createRequestMetrics(): RequestMetrics {
     },
     single({
       name: 'latchkey_requests_in_flight',
-      help: 'Requests that are being answered, open streams of subscriptions among them.',
+      help: 'Requests in progress, including open subscription streams.',
       type: 'gauge',
       value: () => open,
     }),
@@ -117,15 +117,15 @@ export function createRequestMetrics(): RequestMetrics {
 const histogramName = 'latchkey_request_duration_seconds';
 const histogram = {
   name: histogramName,
-  help: 'How long requests took, from their head to the last byte of their answer.',
+  help: 'Request duration, from the request headers to the last byte of the response.',
   labelNames: ['transport', 'method', 'route'],
   buckets: [...durationBuckets],
 };
 
-/** A histogram that is counted elsewhere: prom-client's own makes an object and a text of labels at each observation. */
+/** A histogram over counts kept elsewhere: prom-client's own allocates an object and a label string per observation. */
 class DurationHistogram extends Histogram<string> {
   readonly #read: () => readonly Series[];
-  /** One in which nothing is ever observed: all but the values is its. */
+  /** Supplies everything except the values; nothing is ever observed in it. */
   readonly #empty = new Histogram<string>({ ...histogram, registers: [] });
 
   constructor(read: () => readonly Series[], registry: Registry) {
@@ -137,7 +137,7 @@ class DurationHistogram extends Histogram<string> {
     return { ...(await this.#empty.get()), values: this.#read().flatMap(samplesOf) };
   }
 
-  /** What the page is made of, beside `get`, which is for other processes. */
+  /** Used for the metrics page; `get` is used for other processes. */
   getForPromString() {
     return this.get();
   }

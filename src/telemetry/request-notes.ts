@@ -1,30 +1,30 @@
-/** How a request came in, as a label. A subscription's stream is apart, as it lasts for as long as its reader likes. */
+/** A request's transport, as a metric label. Subscription streams are separate, as they last arbitrarily long. */
 export type Transport = 'rest' | 'graphql' | 'subscription' | 'sealed' | 'page' | 'health';
 
 /**
- * What is known of a request, and may be told: the transports and the services fill in what they come to know, and the
- * log line is made of these fields and no others. So a secret gets into a log only through a field that is named here.
+ * What may be logged about a request. Transports and services fill in fields as they learn them, and the log line
+ * contains only these fields. So a secret could reach the log only through a field that is named here.
  */
 export interface RequestNotes {
   readonly requestId: string;
   readonly method: string;
   transport: Transport;
-  /** The pattern of the route, never the path that was asked for. */
+  /** The route pattern, never the requested path. */
   route: string;
-  /** Code of an error, or the verdict of a sealed answer; null for what was simply done. */
+  /** An error code or the verdict of a sealed response; null for other successful requests. */
   code: string | null;
   readonly ip: string | null;
   readonly country: string | null;
-  /** As the client wrote it; the log has it in short. */
+  /** As sent by the client; sanitized and truncated when logged. */
   readonly userAgent: string | undefined;
   developerId: string | null;
-  /** The API key's id where one was sent; `session` for a cookie. Neither is good for anything. */
+  /** The id of the API key, or `session` for a cookie. Neither grants access. */
   credential: string | null;
   applicationId: string | null;
-  /** Of GraphQL. */
+  /** Name of the GraphQL operation. */
   operation: string | null;
   operationKind: string | null;
 }
 
-/** The route of what none is there for. */
+/** Route label of requests that match no route. */
 export const unmatched = 'unmatched';

@@ -4,14 +4,14 @@ import { processRegistry } from './process-metrics.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 import { type ProcessMetrics, readRegistry } from './workers-page.ts';
 
-/** What a service counts of itself, and how it is read. */
+/** The service's metrics. */
 export interface Telemetry {
   readonly requests: RequestMetrics;
-  /** Adds what the page shows. */
+  /** Adds metric families to the page. */
   add(families: readonly MetricFamily[]): void;
-  /** The page, for a process that serves it itself. */
+  /** Renders the metrics page, for a process that serves it itself. */
   page(): Promise<string>;
-  /** The same as data, for a supervisor that makes one page of several processes. */
+  /** The metrics as data, for a supervisor that combines several processes. */
   asData(): Promise<ProcessMetrics>;
 }
 
@@ -19,7 +19,7 @@ export function createTelemetry(): Telemetry {
   const own = new Registry();
   const requests = createRequestMetrics();
   requests.register(own);
-  // The process is not looked at until somebody asks, as looking costs.
+  // The process registry is created on the first scrape, because its observers cost CPU time.
   const all = () => Registry.merge([own, processRegistry()]);
   return {
     requests,

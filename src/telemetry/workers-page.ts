@@ -1,62 +1,62 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-/** A family with its values, as one process tells them to another. */
+/** A metric family with its values, in the form sent between processes. */
 export interface MetricData {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  /** How the values of several processes become one. */
+  /** How the values of several processes are combined. */
   readonly aggregator: string;
   readonly values: readonly {
     readonly value: number;
     readonly labels: Readonly<Record<string, string | number | undefined>>;
-    /** Of a histogram, whose lines have names of their own. */
+    /** Only for histograms, whose lines have different names. */
     readonly metricName?: string | undefined;
   }[];
 }
 
-/** All that a process knows. */
+/** All metrics of a process. */
 export type ProcessMetrics = readonly MetricData[];
 
 export const readRegistry = async (registry: Registry): Promise<ProcessMetrics> =>
-  // In prom-client's data the type is a text, whatever its declarations say.
+  // At run time prom-client's `type` is a string, although it is declared as an enum.
   (await registry.getMetricsAsJSON()).map((metric) => ({ ...metric, type: String(metric.type) }));
 
-/** Makes one page of several processes, in which no counter ever falls. */
+/** Combines the metrics of several processes into one page in which counters never decrease. */
 export interface WorkersPage {
-  /** A worker's latest. */
-  told(worker: number, metrics: ProcessMetrics): void;
-  /** A worker has ended: what it has counted stays counted. */
+  /** Stores a worker's latest metrics. */
+  report(worker: number, metrics: ProcessMetrics): void;
+  /** Records that a worker has ended; its counts stay in the totals. */
   ended(worker: number): void;
-  /** @param answered of which worker what it told last is what it is now: of others, only counts are shown */
-  page(answered: ReadonlySet<number>, supervisor: Registry): Promise<string>;
+  /** @param current workers whose latest report is up to date; only the counters of other workers are included */
+  page(current: ReadonlySet<number>, supervisor: Registry): Promise<string>;
 }
 
 /**
- * Prometheus takes a counter that falls for a process that has begun anew, and adds all that is left of it: were a
- * worker that ends, or one that is too busy to answer, simply missing in the sum, every rate would leap.
+ * Prometheus treats a counter that decreases as restarted and adds its whole remaining value. If an ended or
+ * unresponsive worker were simply missing from the sum, every rate would jump.
  */
 export function createWorkersPage(): WorkersPage {
   const latest = new Map<number, ProcessMetrics>();
-  const gone = new Set<number>();
+  const endedWorkers = new Set<number>();
   let past: ProcessMetrics = [];
 
   return {
-    told: (worker, metrics) => {
-      // What one said last may be read when its end is known: it is counted then.
-      if (!gone.has(worker)) latest.set(worker, metrics);
+    report: (worker, metrics) => {
+      // A worker's last report may arrive after its end, when its counts are already in `past`.
+      if (!endedWorkers.has(worker)) latest.set(worker, metrics);
     },
     ended: (worker) => {
-      gone.add(worker);
+      endedWorkers.add(worker);
       const last = latest.get(worker);
       latest.delete(worker);
       if (last !== undefined) past = [...past, ...countsOf(last)];
     },
-    page: async (answered, supervisor) => {
-      // Summed up here and not when a worker ends, which nothing waits for.
+    page: async (current, supervisor) => {
+      // Summed up here because it is asynchronous, and `ended` is not.
       if (past.length > 0) past = await readRegistry(AggregatorRegistry.aggregate([past]));
       const workers = Array.from(latest, ([worker, metrics]) =>
-        answered.has(worker) ? metrics : countsOf(metrics),
+        current.has(worker) ? metrics : countsOf(metrics),
       );
       const all = [...workers, past, await readRegistry(supervisor)];
       return AggregatorRegistry.aggregate(all).metrics();
@@ -64,6 +64,6 @@ export function createWorkersPage(): WorkersPage {
   };
 }
 
-/** What only grows. */
+/** Metrics that only increase. */
 const countsOf = (metrics: ProcessMetrics): ProcessMetrics =>
   metrics.filter(({ type }) => type === 'counter' || type === 'histogram');

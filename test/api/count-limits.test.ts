@@ -54,7 +54,7 @@ describe('applications of a developer', () => {
   test('the refusal at the limit names the limit and what to do; a deletion makes room', async () => {
     const [first] = await times(most.applications, () => world.createApplication());
     const { error } = expectFailure(await create(), 409, 'LIMIT_REACHED');
-    expect(error).toMatch(/can have 5\. Delete one .* raise applications in COUNT_LIMITS/);
+    expect(error).toMatch(/the limit is 5\. Delete one .* raise applications in COUNT_LIMITS/);
     expect((await world.client.delete(`/api/v1/apps/${first?.id}`)).status).toBe(200);
     expect((await create()).status).toBe(201);
   });

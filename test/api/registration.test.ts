@@ -24,7 +24,7 @@ describe('if registration is closed', () => {
   test('REST refuses with advice and creates nothing', async () => {
     const answer = await rest(visitor());
     const { error } = expectFailure(answer, 403, 'REGISTRATION_CLOSED');
-    expect(error).toMatch(/closed.*Ask whoever runs this service/);
+    expect(error).toMatch(/closed.*Ask the operator of this service/);
     expect(cookieOf(answer)).toBeUndefined();
     expect(await developers()).toBe(0);
   });

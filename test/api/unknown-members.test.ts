@@ -75,7 +75,7 @@ describe('of an application', () => {
     const body = { applicationId, amount: 1, durationSeconds: 0, durationDays: 3 };
     const answer = await world.client.post('/api/v1/licenses/create', body);
     expect(issuesOf(answer)).toEqual([
-      { path: ['durationDays'], message: expect.stringMatching(/not known.*durationSeconds/) },
+      { path: ['durationDays'], message: expect.stringMatching(/is unknown.*durationSeconds/) },
     ]);
     expect(await licenses()).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('of an application', () => {
     const path = `/api/v1/apps/${applicationId}/settings`;
     const answer = await world.client.patch(path, { responseMessages: { OK: 'Fine', KO: 'Not fine' } });
     expect(issuesOf(answer)).toEqual([
-      { path: ['responseMessages', 'KO'], message: expect.stringMatching(/not known.*USERNAME_TAKEN/) },
+      { path: ['responseMessages', 'KO'], message: expect.stringMatching(/is unknown.*USERNAME_TAKEN/) },
     ]);
     const { body } = await world.client.get(`/api/v1/apps/${applicationId}`);
     expect(JSON.stringify(body)).not.toContain('Fine');

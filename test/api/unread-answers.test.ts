@@ -43,7 +43,7 @@ test(
       async () => {
         const refused = await careless.client.get('/api/v1/apps/?limit=1');
         expectFailure(refused, 429, 'TOO_MANY_READS');
-        expect(refused.body).toHaveProperty('error', expect.stringContaining('wait to be read'));
+        expect(refused.body).toHaveProperty('error', expect.stringContaining('are unread'));
       },
       { timeout: 60_000, interval: 200 },
     );

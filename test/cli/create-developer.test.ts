@@ -72,7 +72,7 @@ describe.skipIf(serverUrl === null)('while a service runs on a PostgreSQL server
     expect((await runCommand(words('taken@example.com'), env, { input: password })).code).toBe(0);
     const run = await runCommand(words('TAKEN@example.com'), env, { input: password });
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/exists already/);
+    expect(run.stderr).toMatch(/already exists/);
   });
 
   test.each([

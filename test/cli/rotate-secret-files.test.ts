@@ -148,7 +148,7 @@ describe('a start on a database that has been used', () => {
     async () => {
       await unlink(path('service-secret'));
       expect(await refusal()).toMatch(
-        /service-secret is missing.*Restore the file from a backup.*No other secret/,
+        /service-secret is missing.*Restore the file from a backup.*No new secret/,
       );
       const run = await rotate();
       expect(run).toMatchObject({ code: 1 });
@@ -165,7 +165,7 @@ describe('a start on a database that has been used', () => {
     'is refused if the secret is %s',
     async (_what, content) => {
       await writeFile(path('service-secret'), content);
-      expect(await refusal()).toMatch(/does not hold a master secret.*Restore it from a backup/);
+      expect(await refusal()).toMatch(/does not contain a master secret.*Restore it from a backup/);
       expect(await rotate()).toMatchObject({ code: 1 });
       expect(await readFile(path('service-secret'), 'utf8')).toBe(content);
     },
@@ -188,9 +188,9 @@ describe('a start on a database that has been used', () => {
     async () => {
       const right = (await secret()).trim();
       const other = { SERVICE_SECRET: randomBytes(32).toString('base64') };
-      expect(await refusal(other)).toMatch(/SERVICE_SECRET is not the one.*SERVICE_SECRET_PREVIOUS/);
+      expect(await refusal(other)).toMatch(/encrypted with another SERVICE_SECRET.*SERVICE_SECRET_PREVIOUS/);
       await writeFile(path('service-secret'), `${randomBytes(32).toString('base64')}\n`);
-      expect(await refusal()).toMatch(/SERVICE_SECRET is not the one.*restore the secret/);
+      expect(await refusal()).toMatch(/encrypted with another SERVICE_SECRET.*restore the secret/);
       expect(await serve({ ...other, SERVICE_SECRET_PREVIOUS: right })).toEqual({
         cookie: 200,
         verdict: 'OK',

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
-import { givenSecrets } from '../../src/crypto/master-secret.ts';
+import { environmentSecrets } from '../../src/crypto/master-secret.ts';
 import { sealPrivateKey, tryPrivateKey } from '../../src/crypto/sealed-private-key.ts';
 import { createSigner } from '../../src/crypto/signer.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -104,7 +104,7 @@ describe.skipIf(!possible)('instances of a service whose secret is rotated', () 
       });
       expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
       expect(before.logLines.join('')).toContain(
-        `The private key of application ${untouched.id} cannot be opened`,
+        `The private key of application ${untouched.id} cannot be decrypted`,
       );
       await expect(start({ SERVICE_SECRET: old })).rejects.toThrow(/SERVICE_SECRET_PREVIOUS.*rotate-secret/);
 
@@ -156,7 +156,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('rotate-secret on a
   const count = 2_000;
   const [old, fresh] = [freshSecret(), freshSecret()];
   const keyringOf = (secret: string) => {
-    const { current, previous } = givenSecrets(secret, null);
+    const { current, previous } = environmentSecrets(secret, null);
     return createKeyring(current, previous);
   };
   let service: TestServer;

@@ -113,7 +113,7 @@ describe('a sealed private key', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     const other = createKeyring(new Uint8Array(randomBytes(32)));
     expect(() => openPrivateKey(other, id, sealed)).toThrow(
-      `The private key of application ${id} cannot be opened: SERVICE_SECRET is not the one it was encrypted under. Where the secret has been changed, give the service the one before it as SERVICE_SECRET_PREVIOUS`,
+      `The private key of application ${id} cannot be decrypted: it was encrypted with another SERVICE_SECRET. If the secret was changed, set SERVICE_SECRET_PREVIOUS to the old one`,
     );
   });
 

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createMasterSecret,
+  environmentSecrets,
   foreignOwnerOf,
   forgetPreviousSecrets,
-  givenSecrets,
   MasterSecretError,
   readStoredSecrets,
   replaceMasterSecret,
@@ -159,7 +159,7 @@ describe('a replaced master secret', () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
     await write(previousIn(directory), content);
-    expect(() => readStoredSecrets(directory)).toThrow(/service-secret\.previous does not hold/);
+    expect(() => readStoredSecrets(directory)).toThrow(/service-secret\.previous does not contain/);
     expect(() => readStoredSecrets(directory)).not.toThrow(encoded(9).slice(0, 20));
   });
 
@@ -176,13 +176,13 @@ describe('a replaced master secret', () => {
 describe('the form of a secret', () => {
   const bytes = new Uint8Array(32).fill(9);
   const text = encoded(9);
-  const secretsOf = ({ current, previous }: ReturnType<typeof givenSecrets>) =>
+  const secretsOf = ({ current, previous }: ReturnType<typeof environmentSecrets>) =>
     [current, ...previous.map(({ secret }) => secret)].map((secret) =>
       Buffer.from(secret).toString('latin1'),
     );
 
   test("in the environment is its text, and what was made in its file's is honoured", () => {
-    expect(secretsOf(givenSecrets(text, null))).toEqual([text, Buffer.from(bytes).toString('latin1')]);
+    expect(secretsOf(environmentSecrets(text, null))).toEqual([text, Buffer.from(bytes).toString('latin1')]);
   });
 
   test("in a file is what the text stands for, and what was made in the environment's is honoured", () => {
@@ -194,9 +194,9 @@ describe('the form of a secret', () => {
 
   test("is one where the environment's stands for no 32 bytes", () => {
     const words = 'a secret of at least thirty-two bytes';
-    expect(secretsOf(givenSecrets(words, null))).toEqual([words]);
-    expect(secretsOf(givenSecrets(words, words))).toEqual([words]);
-    expect(secretsOf(givenSecrets(words, `${words}!`))).toEqual([words, `${words}!`]);
+    expect(secretsOf(environmentSecrets(words, null))).toEqual([words]);
+    expect(secretsOf(environmentSecrets(words, words))).toEqual([words]);
+    expect(secretsOf(environmentSecrets(words, `${words}!`))).toEqual([words, `${words}!`]);
   });
 });
 

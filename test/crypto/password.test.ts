@@ -71,7 +71,7 @@ describe('a password', () => {
   });
 
   test('that fits the decoy opens no account', async () => {
-    expect(await verifyPassword(null, 'a password that nobody has', network)).toBe(false);
+    expect(await verifyPassword(null, 'dummy password', network)).toBe(false);
     expect(verify).toHaveBeenCalledTimes(1);
   });
 });

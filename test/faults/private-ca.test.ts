@@ -14,7 +14,7 @@ import { type IssuedCertificate, PrivateCa } from '../setup/private-ca.ts';
 
 const secret = 'Zk3vQ9x7Lr2mT8bN5cW1yH6jD4sF0gPaKu+oEi/RqXM=';
 const unknownCa =
-  /has a certificate of a CA that is not known here \((SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\).*NODE_EXTRA_CA_CERTS/;
+  /has a certificate from an unknown CA \((SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\).*NODE_EXTRA_CA_CERTS/;
 const otherName = /certificate for other names.*\(ERR_TLS_CERT_ALTNAME_INVALID\)/;
 const network = /check that it runs|that the server runs|cannot reach/i;
 
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
     expect(await failure(plain.url.replace('redis:', 'rediss:'))).toMatch(advice);
     const strict = await start(ca.issue('DNS:localhost'), '--tls-auth-clients', 'yes');
     // Node.js may see the alert or the end of the connection first.
-    const asked = /asks for a certificate of its clients .*set tls-auth-clients to no/;
+    const asked = /requires a client certificate .*set tls-auth-clients to no/;
     expect(await examine(`rediss://localhost:${strict}`)).toMatch(
       new RegExp(`${advice.source}|${asked.source}`),
     );

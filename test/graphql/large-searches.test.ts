@@ -190,7 +190,7 @@ describe('a search that reads too much', () => {
   /** Has each statement of a search take so many milliseconds more. */
   const delay = 600;
   const slow = () => beforeSearches(() => sleep(delay));
-  const refusal = /three letters or digits at the least, narrow the filter, or leave the count out/;
+  const refusal = /at least three letters or digits\), narrow the filter, or omit the count/;
 
   test('is refused when its time is over, and so is what the document searches after it', async () => {
     slow();

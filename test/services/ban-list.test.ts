@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mostListedBans } from '../../src/services/ban/ban-list.ts';
+import { maxListedBans } from '../../src/services/ban/ban-list.ts';
 import { noLimits } from '../api/support.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
@@ -30,8 +30,8 @@ async function bannedDevices(count: number) {
 }
 
 test.each([
-  ['as many bans as are kept in a list', mostListedBans],
-  ['more', mostListedBans + 1],
+  ['as many bans as are kept in a list', maxListedBans],
+  ['more', maxListedBans + 1],
 ])('a device is refused that is banned, and no other, in an application with %s', async (_what, count) => {
   const { world, id, ip, codeFor } = await bannedDevices(count);
   for (const hwid of ['device 1', `device ${count}`]) {

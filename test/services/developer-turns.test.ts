@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createDeveloperTurns, tooManyReads, turnLimits } from '../../src/services/developer-turns.ts';
 
-const limits = { atOnceForOne: 2, atOnceForNetwork: 2, atOnce: 3, mostWaiting: 10, longestWait: 60_000 };
+const limits = {
+  concurrencyPerDeveloper: 2,
+  concurrencyPerNetwork: 2,
+  concurrency: 3,
+  maxWaiting: 10,
+  maxWait: 60_000,
+};
 
 /** Reads that end when they are told to, in the order in which they began. */
 function recorder(given = limits) {
@@ -37,7 +43,12 @@ describe('developers who read', () => {
   });
 
   test('take turns: who asks once waits for no more than others have at once', async () => {
-    const { take, begun, endAll } = recorder({ ...limits, atOnceForOne: 1, atOnceForNetwork: 1, atOnce: 1 });
+    const { take, begun, endAll } = recorder({
+      ...limits,
+      concurrencyPerDeveloper: 1,
+      concurrencyPerNetwork: 1,
+      concurrency: 1,
+    });
     for (let count = 0; count < 9; count += 1) take('many');
     take('one');
     take('other');
@@ -47,7 +58,12 @@ describe('developers who read', () => {
   });
 
   test('take turns by networks, however many accounts ask from one', async () => {
-    const { take, begun, endAll } = recorder({ ...limits, atOnceForOne: 1, atOnceForNetwork: 1, atOnce: 1 });
+    const { take, begun, endAll } = recorder({
+      ...limits,
+      concurrencyPerDeveloper: 1,
+      concurrencyPerNetwork: 1,
+      concurrency: 1,
+    });
     for (let account = 0; account < 9; account += 1) take(`account ${account}`, undefined, 'one network');
     take('elsewhere');
     await endAll();
@@ -69,7 +85,7 @@ describe('developers who read', () => {
 
   test('are refused when too much of their own waits, and nobody else is', async () => {
     const { take, turns, endAll } = recorder();
-    const asked = Array.from({ length: limits.mostWaiting }, () => take('a'));
+    const asked = Array.from({ length: limits.maxWaiting }, () => take('a'));
     await expect(take('a')).rejects.toMatchObject({ code: 'TOO_MANY_READS' });
     const other = take('b');
     await endAll();
@@ -78,7 +94,7 @@ describe('developers who read', () => {
   });
 
   test('are refused when they have waited for too long', async () => {
-    const { take, running, settle, turns } = recorder({ ...limits, atOnceForOne: 1, longestWait: 20 });
+    const { take, running, settle, turns } = recorder({ ...limits, concurrencyPerDeveloper: 1, maxWait: 20 });
     const first = take('a');
     const second = take('a');
     await sleep(30);
@@ -90,7 +106,7 @@ describe('developers who read', () => {
   });
 
   test('get no refusal of their own when others keep them waiting', async () => {
-    const { take, running, endAll } = recorder({ ...limits, atOnce: 1, longestWait: 20 });
+    const { take, running, endAll } = recorder({ ...limits, concurrency: 1, maxWait: 20 });
     take('many');
     const one = take('one');
     await sleep(30);
@@ -100,7 +116,7 @@ describe('developers who read', () => {
   });
 
   test('have nothing begun that is not wanted any more', async () => {
-    const { take, begun, endAll } = recorder({ ...limits, atOnceForOne: 1 });
+    const { take, begun, endAll } = recorder({ ...limits, concurrencyPerDeveloper: 1 });
     const gone = new AbortController();
     const [first, second, third] = [take('a'), take('a', gone.signal), take('a')];
     gone.abort();
@@ -121,10 +137,14 @@ describe('developers who read', () => {
 
 test('a server keeps connections for clients, however many developers read', () => {
   for (const connections of [1, 2, 3, 10, 40]) {
-    const { atOnce, atOnceForOne, atOnceForNetwork } = turnLimits('server', connections, 1);
-    expect(atOnceForNetwork).toBe(Math.max(1, atOnce - 1));
-    expect(atOnce).toBeLessThanOrEqual(Math.max(1, connections / 2));
-    expect(atOnceForOne).toBeLessThanOrEqual(Math.max(1, atOnce));
+    const { concurrency, concurrencyPerDeveloper, concurrencyPerNetwork } = turnLimits(
+      'server',
+      connections,
+      1,
+    );
+    expect(concurrencyPerNetwork).toBe(Math.max(1, concurrency - 1));
+    expect(concurrency).toBeLessThanOrEqual(Math.max(1, connections / 2));
+    expect(concurrencyPerDeveloper).toBeLessThanOrEqual(Math.max(1, concurrency));
   }
-  expect(turnLimits('memory', 10, 1)).toMatchObject({ atOnce: 1, atOnceForOne: 1 });
+  expect(turnLimits('memory', 10, 1)).toMatchObject({ concurrency: 1, concurrencyPerDeveloper: 1 });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createFairTurns, NoPlaceError } from '../../src/lib/fair-turns.ts';
+import { createFairQueue, QueueFullError } from '../../src/lib/fair-queue.ts';
 
 /** A queue, and what has worked in it, in order. Work ends when it is told to. */
-function queue(options: { atOnce: number; mostWaiting: number }) {
-  const turns = createFairTurns(options);
+function queue(options: { concurrency: number; maxWaiting: number }) {
+  const turns = createFairQueue(options);
   const began: string[] = [];
   const ends: (() => void)[] = [];
   const refused: string[] = [];
@@ -14,7 +14,7 @@ function queue(options: { atOnce: number; mostWaiting: number }) {
         return new Promise<void>((resolve) => ends.push(resolve));
       })
       .catch((error: unknown) => {
-        expect(error).toBeInstanceOf(NoPlaceError);
+        expect(error).toBeInstanceOf(QueueFullError);
         refused.push(key);
       });
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -37,7 +37,7 @@ function queue(options: { atOnce: number; mostWaiting: number }) {
 
 describe('turns', () => {
   test('go round between those who wait, and each key has its own in order', async () => {
-    const { ask, began, endAll, turns } = queue({ atOnce: 1, mostWaiting: 20 });
+    const { ask, began, endAll, turns } = queue({ concurrency: 1, maxWaiting: 20 });
     await ask('a', 'a', 'a', 'a', 'b', 'b', 'c');
     expect([began, turns.waiting]).toEqual([['a'], 6]);
     await endAll();
@@ -46,7 +46,7 @@ describe('turns', () => {
   });
 
   test('are so many at once, also after work that fails', async () => {
-    const { ask, began, endAll, turns } = queue({ atOnce: 2, mostWaiting: 20 });
+    const { ask, began, endAll, turns } = queue({ concurrency: 2, maxWaiting: 20 });
     await expect(turns.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     await ask('a', 'a', 'a');
     expect(began).toHaveLength(2);
@@ -57,7 +57,7 @@ describe('turns', () => {
 
 describe('places', () => {
   test('are all of one key while no other one asks', async () => {
-    const { ask, began, refused, endAll } = queue({ atOnce: 1, mostWaiting: 4 });
+    const { ask, began, refused, endAll } = queue({ concurrency: 1, maxWaiting: 4 });
     await ask(...Array(8).fill('a'));
     expect(refused).toEqual(['a', 'a', 'a']);
     await endAll();
@@ -65,7 +65,7 @@ describe('places', () => {
   });
 
   test('are given up by the fullest key, until those who come have as many', async () => {
-    const { ask, refused, turns } = queue({ atOnce: 1, mostWaiting: 4 });
+    const { ask, refused, turns } = queue({ concurrency: 1, maxWaiting: 4 });
     await ask(...Array(5).fill('a'), 'b', 'b');
     expect(refused).toEqual(['a', 'a']);
     await ask('b', 'a');

@@ -131,7 +131,7 @@ describe.each(databaseKinds)('the time by which data is purged, on %s,', (kind) 
     await look();
     pass(day);
     await look();
-    const before = warnings.filter((line) => line.includes('By the clock')).length;
+    const before = warnings.filter((line) => line.includes('According to the clock')).length;
     expect(before).toBe(0);
     set(400 * day);
     await look();

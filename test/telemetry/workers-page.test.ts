@@ -15,8 +15,8 @@ const none = new Registry();
 
 test('workers are summed up', async () => {
   const pages = createWorkersPage();
-  pages.told(1, await worker(3, 1));
-  pages.told(2, await worker(4, 2));
+  pages.report(1, await worker(3, 1));
+  pages.report(2, await worker(4, 2));
   const page = parsePage(await pages.page(new Set([1, 2]), none));
   expect(page.value('requests_total')).toBe(7);
   expect(page.value('waiting')).toBe(3);
@@ -24,13 +24,13 @@ test('workers are summed up', async () => {
 
 test('no count falls when a worker ends, and its successor begins at nothing', async () => {
   const pages = createWorkersPage();
-  pages.told(1, await worker(3, 1));
-  pages.told(2, await worker(4, 2));
+  pages.report(1, await worker(3, 1));
+  pages.report(2, await worker(4, 2));
   pages.ended(1);
   const without = parsePage(await pages.page(new Set([2]), none));
   expect(without.value('requests_total')).toBe(7);
   expect(without.value('waiting')).toBe(2);
-  pages.told(3, await worker(1, 0));
+  pages.report(3, await worker(1, 0));
   const after = parsePage(await pages.page(new Set([2, 3]), none));
   expect(after.value('requests_total')).toBe(8);
   pages.ended(2);
@@ -40,8 +40,8 @@ test('no count falls when a worker ends, and its successor begins at nothing', a
 
 test('of a worker that does not answer the counts stay as they were, and the gauges are left out', async () => {
   const pages = createWorkersPage();
-  pages.told(1, await worker(3, 1));
-  pages.told(2, await worker(4, 2));
+  pages.report(1, await worker(3, 1));
+  pages.report(2, await worker(4, 2));
   const page = parsePage(await pages.page(new Set([1]), none));
   expect(page.value('requests_total')).toBe(7);
   expect(page.value('waiting')).toBe(1);

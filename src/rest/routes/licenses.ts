@@ -94,7 +94,7 @@ const extendRoute = createRoute({
   operationId: 'extendLicenses',
   summary: 'Extend all active licenses that have an expiry',
   description:
-    'Licenses that are unused, banned or never expire are unchanged. If any license would expire after ' +
+    'Licenses that are unused, expired or banned, or never expire, are unchanged. If any license would expire after ' +
     '9999-12-31T23:59:59Z, none is extended and the response is VALIDATION_FAILED.',
   request: { params: applicationParams, body: jsonBody(extendLicensesInput) },
   responses: {

@@ -5,22 +5,22 @@ import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { changeInTransaction } from '../transaction.ts';
-import { holdAccount } from './hold-account.ts';
+import { lockAccount } from './lock-account.ts';
 
-/** The account as it is after a change, with what a new cookie has to say. */
+/** The changed account, with the session version that a new cookie needs. */
 export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };
 
-/** What to change, and whether its asker had to know the password. */
+/** A change of an account. */
 export interface AccountChange {
   readonly data: Prisma.DeveloperUpdateInput;
-  /** Named in the log entry. */
+  /** Names of the changed fields, for the log entry. */
   readonly fields: readonly string[];
-  /** Of requirePassword; null where no password is asked for. */
+  /** From requirePassword; null if the change needs no password. */
   readonly confirmedHash: string | null;
 }
 
 /**
- * Changes the developer's own row, in one transaction with its log entry, which names the fields alone.
+ * Changes the developer's row, in one transaction with its log entry. The entry contains only the names of the fields.
  * @throws {ServiceError} EMAIL_TAKEN, UNAUTHENTICATED, INVALID_CREDENTIALS
  */
 export async function changeAccount(
@@ -33,8 +33,9 @@ export async function changeAccount(
     invalidations,
   ) => {
     invalidations.credentials(developerId);
-    // The whole lock at once: an address is a key of the row, and two that shared it would each wait to have it alone.
-    await holdAccount(transaction, developerId, change.confirmedHash);
+    // Takes the exclusive lock at once: the email address is a key, so two transactions that each upgraded a shared lock
+    // would deadlock.
+    await lockAccount(transaction, developerId, change.confirmedHash);
     const select = { ...developerSelect, sessionVersion: true } as const;
     const account = await transaction.developer.update({
       where: { id: developerId },
@@ -51,6 +52,6 @@ export async function changeAccount(
   };
   return changeInTransaction(ctx, apply, { taker: { developer: developerId } }).catch((error: unknown) => {
     if (!isUniqueViolation(error, 'email_normalized')) throw error;
-    throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
+    throw new ServiceError('EMAIL_TAKEN', 'An account with this email address already exists.');
   });
 }

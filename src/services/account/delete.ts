@@ -5,7 +5,7 @@ import { deleteOwner } from '../delete-owned.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { changeInTransaction } from '../transaction.ts';
-import { holdAccount } from './hold-account.ts';
+import { lockAccount } from './lock-account.ts';
 import { requirePassword } from './require-password.ts';
 
 export const deleteAccountInput = strictObject({
@@ -13,11 +13,11 @@ export const deleteAccountInput = strictObject({
   confirm: z.literal('DELETE', 'must be the text DELETE'),
 });
 
-/** An account may own millions of rows, and they go with it. */
+/** An account may own millions of rows, which are deleted with it. In milliseconds. */
 const cascadeTimeLimit = { timeout: 120_000 };
 
 /**
- * Deletes the developer's account and, in the database, all that is its own; cookies and API keys end with it.
+ * Deletes the developer's account and all its data. Its cookies and API keys stop working.
  * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
  */
 export async function deleteAccount({
@@ -33,8 +33,8 @@ export async function deleteAccount({
   await changeInTransaction(
     ctx,
     async (transaction, invalidations) => {
-      // The account's lock first: no application is made between the list and the end.
-      await holdAccount(transaction, developerId, confirmedHash);
+      // Locks the account first, so that no application is created after the list is read.
+      await lockAccount(transaction, developerId, confirmedHash);
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
       for (const { id } of owned) invalidations.application(id);
       invalidations.credentials(developerId);

@@ -16,9 +16,9 @@ import { developerTransaction } from '../transaction.ts';
 export type AccountExport = Awaited<ReturnType<typeof exportAccount>>;
 
 /**
- * All that is kept of a developer: account, applications, licenses (without keys), users, bans, API keys, and the
- * newest entries of the security log. The lists are read as they are asked for. The export is noted in the log before
- * anything is handed out, and does not show its own note.
+ * Exports all of a developer's data: account, applications, licenses (without keys), users, bans, API keys, and the
+ * newest entries of the security log. Lists are read on demand. The export is recorded in the log before any data is
+ * returned; it does not include its own entry.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
@@ -26,11 +26,11 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
   const { prisma } = ctx.env.database;
   const now = new Date(ctx.env.clock.now());
   const developer = await me({ ctx });
-  const noted = newId();
+  const exportStart = newId();
   await developerTransaction(ctx, developerId, (transaction) =>
     recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event: 'account_exported' }),
   );
-  // Read anew for each list: there may be more of them than memory should hold.
+  // Read again for each list, because there may be more applications than fit in memory.
   const owners = () =>
     pagesOf(ctx, { developerId }, (page) => prisma.application.findMany({ ...page, select: { id: true } }));
   return {
@@ -43,7 +43,7 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
         const rows = await prisma.application.findMany({ ...page, select: applicationSelect });
         return rows.map(applicationView);
       },
-      { rows: fewRows },
+      { pageSize: fewRows },
     ),
     apiKeys: pagesOf(ctx, { developerId }, async (page) => {
       const rows = await prisma.apiKey.findMany({ ...page, select: apiKeySelect });
@@ -66,6 +66,6 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
         prisma.ban.findMany({ ...page, select: { ...banSelect, applicationId: true } }),
       ),
     ),
-    securityLog: exportedLog(ctx, { developerId, NOT: { id: { gte: noted, lte: newId() } } }),
+    securityLog: exportedLog(ctx, { developerId, NOT: { id: { gte: exportStart, lte: newId() } } }),
   };
 }

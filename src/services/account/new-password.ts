@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { hashPassword } from '../../crypto/password.ts';
 
 /**
- * What a new password changes of a developer's row. The version is a number that no older cookie has: not even one of
- * after the backup that the database was restored from, whose number a count would come to again.
- * @param network whose turn to hash it is
+ * The columns that a new password changes. The session version is random instead of incremented: after a restore from a
+ * backup, increments would reach the same numbers again and revive cookies issued after that backup.
+ * @param network the client's network, for the password queue
  */
 export const withPassword = async (
   password: string,

@@ -4,8 +4,8 @@ import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
- * Makes sure that whoever changes the account knows its password, and not only holds a cookie or a key of it.
- * @returns the hash that the password fits; `holdAccount` makes sure that it is still the account's
+ * Checks the account's password, for changes for which a cookie or API key is not enough.
+ * @returns the verified hash; pass it to `lockAccount`, which checks that it is still current
  * @throws {ServiceError} INVALID_CREDENTIALS
  */
 export async function requirePassword(

@@ -9,9 +9,9 @@ import { recordSecurityEvent } from '../security-log/record.ts';
 import { withPassword } from './new-password.ts';
 
 /**
- * Gives a developer's account another password, and ends its session cookies: for an operator, who need not know the
- * one before. A stream that was opened with such a cookie is asked for it before it is told anything more.
- * @returns null where no account has that address
+ * Sets a developer's password and ends the account's session cookies. For operators, who do not need the old password.
+ * Open streams recheck their cookies before they deliver anything more.
+ * @returns null if no account has that email address
  */
 export async function resetPassword({
   ctx,

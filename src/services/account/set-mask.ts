@@ -9,8 +9,8 @@ import { changeAccount } from './change.ts';
 export const setMaskInput = strictObject({ mask: licenseMask.nullable() });
 
 /**
- * Sets the account's default license key mask; null means the service's own.
- * @returns the mask as it is now
+ * Sets the account's default license key mask; null means the service's default.
+ * @returns the updated mask
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function setMask({

@@ -9,8 +9,8 @@ import { requirePassword } from './require-password.ts';
 export const setModeInput = strictObject({ mode: z.enum(['default', 'private']), password: anyPassword });
 
 /**
- * Switches where license keys are made: on the server, or in the browser (private mode).
- * @returns the mode as it is now
+ * Sets where license keys are generated: by the service (`default`) or in the browser (`private`).
+ * @returns the updated mode
  * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
  */
 export async function setMode({

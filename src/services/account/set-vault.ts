@@ -8,18 +8,18 @@ import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
 export const setVaultInput = strictObject({
-  /** Salt of the key that the browser derives from the vault's passphrase. */
+  /** Salt for the key that the browser derives from the vault's passphrase. */
   vaultSaltB64: base64Of(16, 64),
-  /** A known text sealed under that key, by which the browser can tell a wrong passphrase. */
+  /** A known text encrypted with that key, with which the browser detects a wrong passphrase. */
   vaultCheckB64: base64Of(16, 1024),
   password: anyPassword,
 });
 
-/** The vault check fields. The service never sees the passphrase or the key. */
+/** The vault check fields. The service never receives the passphrase or the key. */
 export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vaultCheckB64'>;
 
 /**
- * Stores what a browser needs to unlock the notes of private mode.
+ * Stores the fields that a browser needs to unlock private-mode notes.
  * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
  */
 export async function setVault({

@@ -14,9 +14,9 @@ import { requirePassword } from './require-password.ts';
 export const updateProfileInput = strictObject({
   name: displayName.optional(),
   email: email.optional(),
-  /** Ends every older session cookie. */
+  /** Ends all older session cookies. */
   newPassword: developerPassword.optional(),
-  /** The current one. */
+  /** The current password. */
   password: anyPassword,
 });
 
@@ -25,14 +25,14 @@ type Profile = z.output<typeof updateProfileInput>;
 export interface UpdatedProfile {
   readonly developer: DeveloperView;
   /**
-   * After a new password, for whoever is logged in by cookie: the token of the one cookie that is good from now on. An
-   * API key has no cookie to renew.
+   * A new cookie token, if the password was changed by a caller with a cookie: all others have ended. Null for callers
+   * with an API key.
    */
   readonly cookieToken: string | null;
 }
 
 /**
- * Changes the developer's name, address or password.
+ * Changes the developer's name, email address or password.
  * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS, EMAIL_TAKEN
  */
 export async function updateProfile({

@@ -5,17 +5,17 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
-import { requireRoom, takeTurn } from '../require-room.ts';
+import { lockAccountForCount, requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
 export const createApiKeyInput = strictObject({ name: displayName });
 
-/** What to tell whoever made a key. */
+/** Warning shown with a new key. */
 export const apiKeyWarning =
   'This key opens the whole account, and is shown only now. Store it where only your program reads it.';
 
-/** A key that was just made: the one time that its token is seen. */
+/** A new key, the only place where its token appears. */
 export interface CreatedApiKey {
   readonly id: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface CreatedApiKey {
 }
 
 /**
- * Makes a full-account API key. The database keeps its hash alone.
+ * Creates an API key for the whole account. The database stores only its hash.
  * @throws {ServiceError} UNAUTHENTICATED, LIMIT_REACHED
  */
 export async function createApiKey({
@@ -40,7 +40,7 @@ export async function createApiKey({
   const { token, keyPrefix, keyHash } = createApiKeyToken();
   const row = { id: newId(), name: input.name, keyPrefix, createdAt: new Date(ctx.env.clock.now()) };
   await developerTransaction(ctx, developerId, async (transaction) => {
-    await takeTurn(transaction, developerId);
+    await lockAccountForCount(transaction, developerId);
     await requireRoom(ctx, transaction, 'apiKeys', { ownerId: developerId, more: 1 });
     await transaction.apiKey.create({ data: { ...row, developerId, keyHash } });
     await recordSecurityEvent(ctx, transaction, {

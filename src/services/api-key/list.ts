@@ -6,7 +6,7 @@ import { apiKeysOfDevelopers } from './lists.ts';
 import { type ApiKeyRow, type ApiKeyView, apiKeyView } from './view.ts';
 
 /**
- * The API keys of the developer who asks, newest first, revoked ones too: all of them, as far as that is one answer.
+ * Lists the caller's API keys, including revoked ones, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function listApiKeys({

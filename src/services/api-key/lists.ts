@@ -3,7 +3,7 @@ import { instant } from '../../db/from-json.ts';
 import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { apiKeySelect } from './view.ts';
 
-/** What its owner can be shown of an API key: its hash is not among them. */
+/** An API key's readable columns; the hash is not among them. */
 export const apiKeyTable = {
   name: 'api_keys',
   columns: columnsOf('api_keys', apiKeySelect),
@@ -11,7 +11,7 @@ export const apiKeyTable = {
   developerId: 'api_keys.developer_id',
 } satisfies ListTable;
 
-/** Which API keys of a list. */
+/** Filter of an API key list. */
 export const apiKeyFilter = z.object({ revoked: z.boolean().optional() });
 
 export type ApiKeyFilter = z.output<typeof apiKeyFilter>;

@@ -2,16 +2,16 @@ import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 
-/** Remembers when API keys were used, and writes it now and then: a request does not wait for a write of its own. */
+/** Records when API keys were used, and writes it in batches, so that requests do not wait for a write. */
 export interface ApiKeyUseRecorder {
   note(apiKeyId: string): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-const delay = 1_000;
+const delayMilliseconds = 1_000;
 
-/** At most one statement a second, whatever the number of requests. */
+/** Writes at most one statement per second, regardless of the number of requests. */
 export function createApiKeyUseRecorder(
   { pool }: Pick<Database, 'pool'>,
   clock: Clock,
@@ -26,7 +26,8 @@ export function createApiKeyUseRecorder(
     if (used.size === 0) return;
     const batch = used;
     used = new Map();
-    // Never moved back, because another instance may have written a later use; except a time from when a clock was ahead.
+    // Never moves a time back by less than an hour, because another instance may have written a later use. A time further
+    // ahead comes from a clock that was wrong.
     await pool
       .query(
         `UPDATE api_keys SET last_used_at = used.at
@@ -35,13 +36,13 @@ export function createApiKeyUseRecorder(
            (last_used_at BETWEEN used.at AND used.at + interval '1 hour') IS NOT TRUE`,
         [[...batch.keys()], [...batch.values()]],
       )
-      .catch((error: unknown) => log.warn({ err: error }, 'the last use of API keys could not be written'));
+      .catch((error: unknown) => log.warn({ err: error }, 'API key usage could not be written'));
   };
 
   return {
     note(apiKeyId) {
       used.set(apiKeyId, new Date(clock.now()));
-      timer ??= setTimeout(() => void flush(), delay).unref();
+      timer ??= setTimeout(() => void flush(), delayMilliseconds).unref();
     },
     flush,
     close: flush,

@@ -3,18 +3,18 @@ import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { takeTurn } from '../require-room.ts';
+import { lockAccountForCount } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
 export const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There is no such API key.');
 
-/** How many revoked keys of a developer stay to be listed. */
+/** Maximum number of revoked keys that are kept per developer. */
 export const keptRevokedKeys = 500;
 
 /**
- * Revokes an API key for good; the row stays, to be listed, and the oldest of many makes room for it. Revoking it again
- * changes nothing.
+ * Revokes an API key permanently. Its row is kept for lists, and above the maximum the oldest revoked key is deleted.
+ * Revoking a revoked key has no effect.
  * @throws {ServiceError} UNAUTHENTICATED, API_KEY_NOT_FOUND
  */
 export async function revokeApiKey({
@@ -28,7 +28,7 @@ export async function revokeApiKey({
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    await takeTurn(transaction, developerId);
+    await lockAccountForCount(transaction, developerId);
     invalidations.credentials(developerId);
     const { count } = await transaction.apiKey.updateMany({
       where: { ...where, revokedAt: null },
@@ -44,12 +44,18 @@ export async function revokeApiKey({
       event: 'api_key_revoked',
       metadata: { apiKeyId: input.id },
     });
-    await forgetOldest(transaction, developerId);
+    await deleteOldestRevoked(transaction, developerId);
   });
 }
 
-/** One goes for one that comes: a key made and revoked over and over leaves no more rows, and a long list stays. */
-async function forgetOldest(transaction: Prisma.TransactionClient, developerId: string): Promise<void> {
+/**
+ * Deletes at most one key per revoked one, so that repeated creation and revocation adds no rows. A list that is already
+ * longer is not shortened.
+ */
+async function deleteOldestRevoked(
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+): Promise<void> {
   await transaction.$executeRaw`
     DELETE FROM api_keys WHERE id = (
       SELECT id FROM api_keys WHERE developer_id = ${developerId}::uuid AND revoked_at IS NOT NULL

@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 
-/** What its owner is shown of an API key: selected, so that the hash is never read. */
+/** The columns of an API key that its owner can read; the hash is never read. */
 export const apiKeySelect = {
   id: true,
   name: true,
@@ -17,7 +17,7 @@ export interface ApiKeyView {
   readonly name: string;
   readonly keyPrefix: string;
   readonly createdAt: Date;
-  /** To within a minute; null when it was never used. */
+  /** Accurate to a minute; null if never used. */
   readonly lastUsedAt: Date | null;
   readonly revoked: boolean;
 }

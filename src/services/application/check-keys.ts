@@ -3,10 +3,10 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { openPrivateKey } from '../../crypto/sealed-private-key.ts';
 
 /**
- * Opens the private keys of the newest and the oldest application, if there is any: at start, so that a wrong master
- * secret is an error there and not a failed validation for every customer. A rotation goes from the newest to the
- * oldest, so that one that was cut short is seen by the oldest.
- * @returns true if there was at least one key, which proves the secret
+ * Decrypts the private keys of the newest and the oldest application at startup, so that a wrong master secret is a
+ * startup error instead of failed validations for every customer. Rotation proceeds from the newest to the oldest
+ * application, so the oldest key reveals an incomplete rotation.
+ * @returns true if there was at least one key, which proves that the secret is correct
  * @throws {PrivateKeyUnreadableError}
  */
 export async function checkApplicationKeys(pool: Pool, keyring: Keyring): Promise<boolean> {

@@ -7,7 +7,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
-import { requireRoom, takeTurn } from '../require-room.ts';
+import { lockAccountForCount, requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { applicationVersion } from './update-settings.ts';
@@ -19,7 +19,7 @@ export const createApplicationInput = strictObject({
 });
 
 /**
- * Makes an application with an Ed25519 key of its own.
+ * Creates an application with its own Ed25519 key.
  * @throws {ServiceError} UNAUTHENTICATED, LIMIT_REACHED
  */
 export async function createApplication({
@@ -34,7 +34,7 @@ export async function createApplication({
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    await takeTurn(transaction, developerId);
+    await lockAccountForCount(transaction, developerId);
     await requireRoom(ctx, transaction, 'applications', { ownerId: developerId, more: 1 });
     invalidations.application(id);
     const created = await transaction.application.create({

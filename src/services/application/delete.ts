@@ -8,8 +8,8 @@ import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
 /**
- * Deletes an application and, in the database, all that is its own: licenses, end users, bans, log entries.
- * The entry that says so stays with the account.
+ * Deletes an application and everything that belongs to it: licenses, end users, bans, log entries. The log entry about
+ * the deletion is kept with the account.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function deleteApplication({
@@ -40,5 +40,5 @@ export async function deleteApplication({
   });
 }
 
-/** An application may own millions of rows, and they go with it. */
+/** An application may own millions of rows, which are deleted with it. In milliseconds. */
 const cascadeTimeLimit = { timeout: 120_000 };

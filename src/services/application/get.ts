@@ -5,7 +5,7 @@ import { toApplicationId } from '../own-application.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
 /**
- * One application of the developer who asks. Another developer's is answered as one that does not exist.
+ * Returns one of the caller's applications. Other developers' applications count as not found.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function getApplication({

@@ -6,7 +6,7 @@ import { applicationsOfDevelopers } from './lists.ts';
 import { type ApplicationRow, type ApplicationView, applicationView } from './view.ts';
 
 /**
- * The applications of the developer who asks, newest first: all of them, as far as that is one answer.
+ * Lists the caller's applications, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function listApplications({

@@ -3,7 +3,7 @@ import { bytes, type FromJsonOf, instant } from '../../db/from-json.ts';
 import { columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { type ApplicationRow, applicationSelect } from './view.ts';
 
-/** What its owner can be shown of an application: the private key is not among them. */
+/** An application's readable columns; the private key is not among them. */
 export const applicationTable = {
   name: 'applications',
   columns: columnsOf('applications', applicationSelect),

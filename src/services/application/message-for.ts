@@ -1,13 +1,13 @@
 import type { VerdictCode } from '../../protocol/messages.ts';
 import type { ResponseMessages } from './messages.ts';
 
-/** What the codes without an editable message say. */
+/** Messages of the codes that developers cannot customize. */
 const fixedMessages = {
   APP_MISMATCH: 'This license belongs to another application.',
   VALIDATION_FAILED: 'The request is not well formed.',
 } as const;
 
-/** The text that goes with a verdict: the application's own where the developer may edit it. */
+/** The message for a verdict: the application's own if developers can customize it for this code. */
 export function messageFor(application: { readonly messages: ResponseMessages }, code: VerdictCode): string {
   switch (code) {
     case 'APP_MISMATCH':

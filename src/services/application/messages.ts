@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text, unknownMember } from '../fields.ts';
 
-/** The message keys that a developer may edit (interface, "Application") and what they say until then. */
+/** The message keys that developers can customize, with their default texts. */
 export const defaultMessages = {
   OK: 'License is valid.',
   APP_DISABLED: 'This application is currently disabled.',
@@ -28,12 +28,12 @@ const messageKeys = Object.keys(defaultMessages) as MessageKey[];
 export const responseMessageKey = z.enum(messageKeys);
 export const responseMessageText = text({ min: 1, max: 500 });
 
-/** Overrides as a developer sends them: some of the keys, no other. */
+/** A developer's overrides: any of the keys, but no others. */
 export const messageOverrides = z.partialRecord(responseMessageKey, responseMessageText, {
   error: (issue) => (issue.code === 'invalid_type' ? undefined : unknownMember(messageKeys)),
 });
 
-/** The full map: defaults under the stored overrides. A stored key that is no longer editable is passed over. */
+/** Merges the stored overrides over the defaults. Stored keys that are no longer customizable are ignored. */
 export function resolveMessages(stored: unknown): ResponseMessages {
   const overrides = z.record(z.string(), z.string()).catch({}).parse(stored);
   const known = messageKeys.filter((key) => Object.hasOwn(overrides, key));

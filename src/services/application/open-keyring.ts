@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
 import {
   createMasterSecret,
-  givenSecrets,
+  environmentSecrets,
   MasterSecretError,
   type MasterSecrets,
   readStoredSecrets,
@@ -14,41 +14,42 @@ import type { DatabaseAddress } from '../../db/address.ts';
 import { checkApplicationKeys } from './check-keys.ts';
 import { requireOwnSecret } from './own-secret.ts';
 
-/** What the configuration says of the master secret. */
+/** Configuration of the master secret. */
 export interface SecretSettings {
   readonly database: DatabaseAddress;
-  /** Null: it is in the data directory. */
+  /** Null if the secret is in the data directory. */
   readonly serviceSecret: string | null;
   readonly previousSecret: string | null;
 }
 
 /**
- * The keyring of an open database, after it has been seen to open what is there. An embedded database that nobody has
- * an account in yet gets its secret here; its lock, which the caller holds, keeps a second process from making another.
+ * Opens the keyring of an open database and checks that it decrypts the existing private keys. Creates the secret of an
+ * embedded database without accounts; the database's lock, which the caller holds, prevents a second process from creating
+ * another one.
  * @throws {MasterSecretError | PrivateKeyUnreadableError}
  */
 export async function openKeyring(settings: SecretSettings, pool: Pool): Promise<Keyring> {
-  const found = findMasterSecrets(settings);
-  const { current, previous } = found ?? (await makeMasterSecret(settings, pool));
+  const existing = findMasterSecrets(settings);
+  const { current, previous } = existing ?? (await makeMasterSecret(settings, pool));
   const keyring = createKeyring(current, previous);
   const isProved = await checkApplicationKeys(pool, keyring);
-  await requireOwnSecret(pool, keyring, isProved || found === null);
+  await requireOwnSecret(pool, keyring, isProved || existing === null);
   return keyring;
 }
 
 /**
- * The master secrets as they are given or stored; null where a data directory has none.
+ * Finds the master secrets in the environment or the data directory; null if the data directory has none.
  * @throws {MasterSecretError}
  */
 export function findMasterSecrets(settings: SecretSettings): MasterSecrets | null {
   const { database, serviceSecret, previousSecret } = settings;
-  if (serviceSecret !== null) return givenSecrets(serviceSecret, previousSecret);
+  if (serviceSecret !== null) return environmentSecrets(serviceSecret, previousSecret);
   switch (database.kind) {
     case 'memory':
       return { current: randomBytes(32), previous: [] };
     case 'server':
       throw new MasterSecretError(
-        'SERVICE_SECRET is not set, and DATABASE_URL is: set it to what the service has.',
+        "SERVICE_SECRET is not set, but DATABASE_URL is: set it to the service's secret.",
       );
     case 'embedded': {
       const stored = readStoredSecrets(database.directory);
@@ -63,13 +64,14 @@ async function makeMasterSecret(settings: SecretSettings, pool: Pool): Promise<M
   const { rows } = await pool.query<{ used: boolean }>('SELECT EXISTS (SELECT 1 FROM developers) AS used');
   if (rows[0]?.used !== false) {
     throw new MasterSecretError(
-      `${secretPath(database.directory)} is missing, and the database beside it has been used: the private keys of its ` +
-        'applications are encrypted under that secret. Restore the file from a backup, with mode 600; or, where ' +
-        'the service was run with SERVICE_SECRET, set that. No other secret has been made.',
+      `${secretPath(database.directory)} is missing, but the database in the same directory has accounts: their ` +
+        "applications' private keys are encrypted with that secret. Restore the file from a backup, with mode 600, or " +
+        'set SERVICE_SECRET if the service was run with it. No new secret has been created.',
     );
   }
   createMasterSecret(database.directory);
-  const made = findMasterSecrets(settings);
-  if (made === null) throw new MasterSecretError(`${secretPath(database.directory)} could not be made.`);
-  return made;
+  const created = findMasterSecrets(settings);
+  if (created === null)
+    throw new MasterSecretError(`${secretPath(database.directory)} could not be created.`);
+  return created;
 }

@@ -5,9 +5,10 @@ import { readSecretFingerprint, recordSecretFingerprint } from '../../db/install
 
 /**
  * Checks that the master secret is the one that the installation uses, and records its fingerprint if none is recorded.
- * Private keys prove the secret, but the first of them is created after the first start. Until then, two instances with
- * two secrets would both start and refuse each other's sessions, and one of them would be unable to open its applications.
- * @param isProved whether it has opened private keys, or was just created
+ * Private keys prove the secret too, but the first one is created only after the first start. Without this check, two
+ * instances with different secrets could both start, would refuse each other's sessions, and one of them could not decrypt
+ * its applications' keys later.
+ * @param isProved whether the secret has decrypted private keys, or was just created
  * @throws {MasterSecretError}
  */
 export async function requireOwnSecret(
@@ -30,7 +31,7 @@ export async function isForeignSecret(pool: Pool, { fingerprint, previous }: Key
 export const anotherSecret = (): MasterSecretError =>
   new MasterSecretError(
     'The master secret here (SERVICE_SECRET, or the file service-secret in DATA_DIR) is not the one that this database ' +
-      'is used with. Give every instance the same secret. If it was changed on purpose, also give the previous one as ' +
-      'SERVICE_SECRET_PREVIOUS. If the previous one is lost, unset SERVICE_SECRET_PREVIOUS and run "latchkey rotate-secret" ' +
-      'once, which accepts the current one.',
+      'is used with. Use the same secret on every instance. If it was changed on purpose, set SERVICE_SECRET_PREVIOUS to ' +
+      'the previous one. If that one is lost, unset SERVICE_SECRET_PREVIOUS and run "latchkey rotate-secret" once, which ' +
+      'accepts the current one.',
   );

@@ -4,28 +4,28 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { sealPrivateKey, tryPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { isLockTimeout, isTransactionVictim } from '../../db/errors.ts';
 
-/** How the private keys of all applications are encrypted. */
+/** Counts of applications' private keys by the master secret that they are encrypted with. */
 export interface KeyCounts {
-  /** Under the current master secret. */
+  /** Encrypted with the current secret. */
   readonly current: number;
-  /** Under one before it. */
+  /** Encrypted with a previous secret. */
   readonly previous: number;
-  /** Applications whose keys open under none of them. */
+  /** Ids of applications whose keys none of the secrets decrypts. */
   readonly unreadable: readonly string[];
 }
 
 export interface Rotation {
-  /** How many this call has encrypted anew. */
+  /** Number of keys that this call re-encrypted. */
   readonly rotated: number;
-  /** What was found after it. */
+  /** Counts of the last pass. */
   readonly left: KeyCounts;
 }
 
 export interface RotationOptions {
   readonly batchSize?: number;
-  /** Between two batches. */
+  /** Checked between batches. */
   readonly signal?: AbortSignal;
-  /** Called with how many applications of this pass have been looked at. */
+  /** Called with the number of applications processed in this pass. */
   readonly onProgress?: (seen: number) => void;
 }
 
@@ -34,20 +34,20 @@ interface Row {
   readonly sealed: Buffer;
 }
 
-/** Rows in one statement: some 60 bytes each, held for a few milliseconds. */
+/** Rows per statement: about 60 bytes each, locked for a few milliseconds. */
 const defaultBatchSize = 500;
-/** While instances run that make applications under an older secret, a pass can find some that the one before missed. */
-const mostPasses = 10;
-/** How often a batch is tried that others hold rows of. */
-const mostTries = 20;
+/** Several passes may be needed while instances with an older secret still create applications. */
+const maxPasses = 10;
+/** Attempts per batch while other transactions hold locks on its rows. */
+const maxAttempts = 20;
 const pauseMilliseconds = 100;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Encrypts the private keys of all applications under the current master secret. A batch is one statement, which
- * changes only rows that are as they were read, so that it may be killed at any moment, run again, and run by several
- * at once; instances that have both secrets go on meanwhile, and what they have cached stays right, as no key itself
- * is changed. From the newest to the oldest, over again until a pass finds nothing to do.
+ * Re-encrypts the private keys of all applications with the current master secret, from the newest to the oldest
+ * application, in passes until one finds nothing to do. Each batch is one statement that changes only rows that are
+ * unchanged since they were read. So rotation can be killed at any time, repeated, and run concurrently. Instances that
+ * have both secrets keep running, and their caches stay valid, because the keys themselves do not change.
  */
 export async function rotateApplicationKeys(
   pool: Pool,
@@ -59,22 +59,22 @@ export async function rotateApplicationKeys(
     const counts = { current: 0, previous: 0, unreadable: [] as string[] };
     let changed = 0;
     for await (const rows of batchesOf(pool, options)) {
-      const old = sort(rows, keyring, counts);
-      changed += await patiently(() => replace(pool, keyring, old));
+      const old = countAndFindOld(rows, keyring, counts);
+      changed += await withRetries(() => replace(pool, keyring, old));
     }
     rotated += changed;
-    if (counts.previous === 0 || pass === mostPasses) return { rotated, left: counts };
+    if (counts.previous === 0 || pass === maxPasses) return { rotated, left: counts };
   }
 }
 
-/** Counts, and changes nothing. */
+/** Counts the keys without changing any. */
 export async function countApplicationKeys(
   pool: Pool,
   keyring: Keyring,
   options: RotationOptions = {},
 ): Promise<KeyCounts> {
   const counts = { current: 0, previous: 0, unreadable: [] as string[] };
-  for await (const rows of batchesOf(pool, options)) sort(rows, keyring, counts);
+  for await (const rows of batchesOf(pool, options)) countAndFindOld(rows, keyring, counts);
   return counts;
 }
 
@@ -100,8 +100,8 @@ interface OldKey extends Row {
   readonly seed: Uint8Array;
 }
 
-/** Counts rows by what they are encrypted under; answers those that are to be encrypted anew. */
-function sort(
+/** Adds rows to the counts and returns those to re-encrypt. */
+function countAndFindOld(
   rows: readonly Row[],
   keyring: Keyring,
   counts: { current: number; previous: number; unreadable: string[] },
@@ -134,13 +134,13 @@ async function replace(pool: Pool, keyring: Keyring, rows: readonly OldKey[]): P
   return rowCount ?? 0;
 }
 
-/** Again, while others hold rows for long or two of us hold what the other waits for. */
-async function patiently(work: () => Promise<number>): Promise<number> {
+/** Retries after lock timeouts and deadlocks. */
+async function withRetries(work: () => Promise<number>): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === mostTries || !(isLockTimeout(error) || isTransactionVictim(error))) throw error;
+      if (attempt === maxAttempts || !(isLockTimeout(error) || isTransactionVictim(error))) throw error;
       await sleep(pauseMilliseconds);
     }
   }

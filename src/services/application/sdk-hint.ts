@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../context.ts';
 import type { ApplicationView } from './view.ts';
 
-/** What a developer builds into their program (interface, "Client protocol"), as values and as code to paste. */
+/** The values that a developer builds into their program, and code to paste. */
 export interface SdkHint {
   readonly baseUrl: string;
   readonly appId: string;

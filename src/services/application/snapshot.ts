@@ -5,7 +5,7 @@ import { createSigner } from '../../crypto/signer.ts';
 import { isNotDeletedOwner } from '../../db/deleted-owners.ts';
 import { type ResponseMessages, resolveMessages } from './messages.ts';
 
-/** What is known of an application when it is asked about. */
+/** The facts about an application that a verdict depends on. */
 export interface ApplicationFacts {
   readonly id: string;
   readonly status: 'active' | 'disabled';
@@ -13,7 +13,7 @@ export interface ApplicationFacts {
   readonly hwidLockEnabled: boolean;
 }
 
-/** What answering a client needs of an application, as the cache keeps it: its key parsed, its messages resolved. */
+/** An application's data for client requests, as cached: with parsed key and resolved messages. */
 export interface ApplicationSnapshot extends ApplicationFacts {
   readonly developerId: string;
   readonly requireLicenseToRegister: boolean;
@@ -30,7 +30,7 @@ interface Row extends ApplicationFacts {
   readonly privateKeyEncrypted: Buffer;
 }
 
-/** The application; null when there is none. */
+/** Loads an application; null if it does not exist. @throws {PrivateKeyUnreadableError} */
 export async function loadApplicationSnapshot(
   pool: Pool,
   keyring: Keyring,

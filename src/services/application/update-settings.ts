@@ -11,7 +11,7 @@ import { developerTransaction } from '../transaction.ts';
 import { messageOverrides } from './messages.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
-/** A free string that a client must send exactly. */
+/** An arbitrary string that clients must send exactly. */
 export const applicationVersion = text({ min: 1, max: 64 });
 
 export const updateApplicationSettingsInput = strictObject({
@@ -25,7 +25,7 @@ export const updateApplicationSettingsInput = strictObject({
 
 export type ApplicationSettings = z.output<typeof updateApplicationSettingsInput>;
 
-/** At least one field must be sent (interface, "Applications"). */
+/** Whether at least one setting was sent, which is required. */
 export const settingsNotEmpty = (settings: ApplicationSettings): boolean =>
   Object.values(settings).some((value) => value !== undefined);
 
@@ -35,8 +35,8 @@ const settingsInput = updateApplicationSettingsInput.refine(
 );
 
 /**
- * Changes the settings that were sent. Message texts merge over the stored ones, in the database, so that two
- * dashboards editing different texts at once lose neither.
+ * Changes the settings that were sent. Message texts are merged into the stored ones by the database, so that concurrent
+ * edits of different texts are all kept.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function updateApplicationSettings({
@@ -52,7 +52,7 @@ export async function updateApplicationSettings({
   const where = { id, developerId };
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     invalidations.application(id);
-    // Also takes the row's lock, so that the read below is of this change and no later one.
+    // Also locks the row, so that the read below returns this change and not a later one.
     const { count } = await transaction.application.updateMany({ where, data: columns });
     if (count === 0) throw applicationNotFound();
     if (responseMessages !== undefined) await mergeMessages(transaction, id, responseMessages);

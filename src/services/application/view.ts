@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { type ResponseMessages, resolveMessages } from './messages.ts';
 
-/** What its owner is shown of an application: selected, so that the private key is never read. */
+/** The columns of an application that its owner can read; the private key is never read. */
 export const applicationSelect = {
   id: true,
   name: true,
@@ -21,7 +21,7 @@ export type ApplicationRow = Prisma.ApplicationGetPayload<{ select: typeof appli
 export interface ApplicationView extends Omit<ApplicationRow, 'publicKey' | 'responseMessages'> {
   /** Base64 of the 32 raw bytes. */
   readonly publicKeyB64: string;
-  /** The full map: defaults under the overrides. */
+  /** All messages: the overrides merged over the defaults. */
   readonly responseMessages: ResponseMessages;
 }
 

@@ -6,21 +6,21 @@ import type { Actor } from '../actor.ts';
 import type { ServiceEnvironment } from '../context.ts';
 import { RateLimitedError } from '../errors.ts';
 
-/** The credentials that came with a request. */
+/** A request's credentials. */
 export interface Credentials {
   /** Value of the `service_session` cookie. */
   readonly cookie: string | null;
-  /** What follows `Bearer ` in the Authorization header. */
+  /** The token after `Bearer ` in the Authorization header. */
   readonly bearer: string | null;
 }
 
 const anonymous = (rejected: 'cookie' | 'apiKey' | null): Actor => ({ type: 'anonymous', rejected });
 
 /**
- * Who asks. When a valid cookie and a bearer token are both present, the cookie is used (interface, "Authentication").
- * A cookie that is not valid does not stand in the way of a key: a browser or a cookie jar sends it unasked. Without a
- * valid credential the caller is anonymous: the verbs say UNAUTHENTICATED, if it matters to them.
- * @param clientKey bucket of the failed-bearer limit
+ * Identifies the caller. A valid cookie takes precedence over an API key. An invalid cookie does not prevent
+ * authentication with a key, because browsers and cookie jars send cookies unprompted. Without a valid credential the
+ * caller is anonymous; verbs that need a developer then throw UNAUTHENTICATED.
+ * @param clientKey key of the limit for failed bearer attempts
  * @throws {ServiceError} RATE_LIMITED after too many failed bearer attempts
  */
 export async function authenticate(
@@ -45,7 +45,7 @@ async function byCookie(env: ServiceEnvironment, cookie: string): Promise<Actor>
   return { type: 'developer', via: 'cookie', ...claims };
 }
 
-/** The failed-bearer limit counts failures alone, and stops guessing before it costs a look-up. */
+/** The limit counts only failed attempts, and is checked before the look-up, so that guessing costs no database time. */
 async function byApiKey(env: ServiceEnvironment, token: string, clientKey: string): Promise<Actor> {
   const limit = { name: 'apiKeyAuth', points: env.settings.rateLimits.apiKeyAuth } as const;
   const before = await env.store.peek(limit, clientKey);

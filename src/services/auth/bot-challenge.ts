@@ -6,8 +6,9 @@ const timeLimitMilliseconds = 5_000;
 const answer = z.object({ success: z.boolean() });
 
 /**
- * Asks the bot-challenge service about a token (Turnstile's siteverify). Nothing is asked when no key is configured.
- * @throws {ServiceError} BOT_CHALLENGE_FAILED for a token it refuses, UNAVAILABLE when it gives no answer in time
+ * Verifies a bot-challenge token with Turnstile's siteverify API. Does nothing if no secret key is configured.
+ * @throws {ServiceError} BOT_CHALLENGE_FAILED if the token is missing or rejected; UNAVAILABLE if the API does not respond
+ *   in time
  */
 export async function verifyBotChallenge(ctx: ServiceContext, token: string | undefined): Promise<void> {
   const { turnstile } = ctx.env.settings;

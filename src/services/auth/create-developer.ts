@@ -10,8 +10,8 @@ import { type DeveloperView, developerSelect } from './developer-view.ts';
 import type { newDeveloper } from './fields.ts';
 
 /**
- * Makes a developer's account. Whether the caller may is the caller's to know: anybody may register while registration
- * is open, and an operator may at any time.
+ * Creates a developer account. Callers must check permission themselves: anyone may register while registration is open,
+ * and operators may create accounts at any time.
  * @throws {ServiceError} EMAIL_TAKEN
  */
 export async function createDeveloper({
@@ -44,7 +44,7 @@ export async function createDeveloper({
     })
     .catch((error: unknown) => {
       if (isUniqueViolation(error, 'email_normalized')) {
-        throw new ServiceError('EMAIL_TAKEN', 'An account with this email address exists already.');
+        throw new ServiceError('EMAIL_TAKEN', 'An account with this email address already exists.');
       }
       throw error;
     });

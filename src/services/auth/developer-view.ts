@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 
-/** What anyone, its owner included, is shown of a developer: selected, so that no secret is ever read. */
+/** The readable columns of a developer; secrets are never read. */
 export const developerSelect = {
   id: true,
   email: true,

@@ -1,4 +1,4 @@
 import { developerPassword, displayName, email, strictObject } from '../fields.ts';
 
-/** What a developer's account is made of. */
+/** Input for a new developer account. */
 export const newDeveloper = strictObject({ email, password: developerPassword, name: displayName });

@@ -20,8 +20,8 @@ export const loginInput = strictObject({
 });
 
 /**
- * Logs a developer in. An unknown address costs a password's hash like a known one, and reads the same as a wrong
- * password. (Registering tells all the same which addresses have an account: EMAIL_TAKEN.)
+ * Logs a developer in. An unknown email address takes as much time as a known one and returns the same error as a wrong
+ * password. (Registration still reveals which addresses have an account, with EMAIL_TAKEN.)
  * @throws {ServiceError} INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
 export async function login({
@@ -41,16 +41,16 @@ export async function login({
   const matches = await verifyPassword(found?.passwordHash ?? null, input.password, networkOf(ctx.client.ip));
   if (found === null) throw invalidCredentials();
   if (!matches) {
-    // Nobody waits for this: by the time that a commit takes, an address with an account would be told from one without.
-    // Recorded even if the client has its answer already, or has disconnected.
-    const { work: _, ...unhurried } = ctx;
-    void record(unhurried, found.id, 'developer_login_failed').catch((error: unknown) =>
+    // Not awaited: the time of the commit would reveal that the account exists. Without `work`, it is recorded even if
+    // the client already has its response or has disconnected.
+    const { work: _, ...detached } = ctx;
+    void record(detached, found.id, 'developer_login_failed').catch((error: unknown) =>
       ctx.env.log.warn({ err: error }, 'a failed login could not be recorded'),
     );
     throw invalidCredentials();
   }
   await record(ctx, found.id, 'developer_logged_in').catch((error: unknown) => {
-    // Deleted since it was looked up: then there is no such account.
+    // UNAUTHENTICATED means that the account was deleted after the look-up.
     throw error instanceof ServiceError && error.code === 'UNAUTHENTICATED' ? invalidCredentials() : error;
   });
   const { passwordHash: _, sessionVersion, ...developer } = found;
@@ -67,7 +67,7 @@ const record = (
     ctx,
     developerId,
     (transaction) => recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
-    // Not in the account's turn: any caller could fill that with failed logins, from a network whose turns wait long.
+    // Not in the account's queue, which anyone could fill with failed logins.
     { taker: { developer: ctx.client.limitKey } },
   );
 

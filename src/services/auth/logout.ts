@@ -13,7 +13,7 @@ export async function logout({
 }: {
   ctx: ServiceContext;
   input: {
-    /** Value of the session cookie that came with the request. */
+    /** Value of the request's session cookie. */
     cookie: string | null;
   };
 }): Promise<void> {

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import { type DeveloperView, developerSelect } from './developer-view.ts';
 
 /**
- * The developer who asks.
+ * Returns the authenticated developer.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function me({ ctx }: { ctx: ServiceContext }): Promise<DeveloperView> {

@@ -14,15 +14,15 @@ export const registerInput = newDeveloper.extend({
   turnstileToken: text({ min: 0, max: 2048 }).optional(),
 });
 
-/** A developer who is now logged in, and the token of the cookie that says so. */
+/** A developer who has just logged in, and their cookie token. */
 export interface LoggedIn {
   readonly developer: DeveloperView;
   readonly cookieToken: string;
 }
 
 /**
- * Makes a developer's account and logs it in, where registration is open. Where it is closed the refusal comes before
- * any work, and says nothing of which addresses have an account.
+ * Creates a developer account and logs it in, if registration is open. If it is closed, the error comes before any work
+ * and does not reveal which email addresses have an account.
  * @throws {ServiceError} REGISTRATION_CLOSED, EMAIL_TAKEN, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
 export async function register({
@@ -36,7 +36,7 @@ export async function register({
   if (!ctx.env.settings.registrationOpen) {
     throw new ServiceError(
       'REGISTRATION_CLOSED',
-      'Registration is closed here. Ask whoever runs this service for an account.',
+      'Registration is closed. Ask the operator of this service for an account.',
     );
   }
   await verifyBotChallenge(ctx, input.turnstileToken);

@@ -11,7 +11,7 @@ import { banSelect } from './view.ts';
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
 
 /**
- * Removes a ban row, and nothing else: the license that caused it stays as it is.
+ * Removes a ban. The license that caused it stays banned.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, BAN_NOT_FOUND
  */
 export async function deleteBan({

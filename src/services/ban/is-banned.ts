@@ -6,10 +6,10 @@ export type BanType = 'hwid' | 'ip';
 export const banCacheKey = (applicationId: string, banType: BanType, value: string): string =>
   `${applicationId}/${banType}/${value}`;
 
-/** Which application a key of the ban cache is about. */
+/** The application id in a key of the ban cache. */
 export const applicationOfBanKey = (key: string): string => key.slice(0, key.indexOf('/'));
 
-/** True while a ban row names this device or address. */
+/** Whether this device or address is banned. */
 export async function loadIsBanned(
   pool: Pool,
   applicationId: string,

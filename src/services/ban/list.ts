@@ -6,7 +6,7 @@ import { bansOfApplications } from './lists.ts';
 import type { BanView } from './view.ts';
 
 /**
- * The bans of an application, newest first: all of them, as far as that is one answer.
+ * Lists the bans of an application, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listBans({

@@ -14,7 +14,7 @@ export const banTable = {
     '(SELECT applications.developer_id FROM applications WHERE applications.id = bans.application_id)',
 } satisfies ListTable;
 
-/** Which bans of a list; each condition that is given has to hold. */
+/** Filter of a ban list; all given conditions must match. */
 export const banFilter = z.object({
   /** Substring of the banned device or address. */
   q: searchText.optional(),
@@ -30,7 +30,7 @@ export const bansOfApplications = listSource<BanFilter>({
   matches,
 });
 
-/** The bans that the ban of a license caused. */
+/** The bans that were caused by banning a license. */
 export const bansOfLicenses = listSource<BanFilter>({
   table: banTable,
   parentColumn: 'source_license_id',

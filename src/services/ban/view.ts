@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 
-/** What its owner is shown of a ban (interface, "Ban"). */
+/** The readable columns of a ban. */
 export const banSelect = {
   id: true,
   banType: true,

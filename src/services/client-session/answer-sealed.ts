@@ -21,13 +21,13 @@ export interface ClientVerbDefinition<Body, Outcome extends Result = Result> {
   readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<Outcome>;
 }
 
-/** Who speaks in a session. */
+/** The client of a session. */
 export type SealedClient = Pick<Awaited<ReturnType<typeof openRequest>>, 'application'> & {
   readonly clientVersion: string;
 };
 
 /**
- * Opens a sealed request, has it answered, and seals the answer; a malformed inner body is answered sealed as well
+ * Opens a sealed request, handles it, and seals the response. The response to a malformed inner body is sealed too
  * (SPEC §10).
  * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
  * @throws {ServiceError} UNAVAILABLE

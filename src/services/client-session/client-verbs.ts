@@ -20,7 +20,7 @@ import type { SealedAnswer } from './seal-answer.ts';
 
 export type ClientOutcome = ValidateOutcome | ClientAuthOutcome;
 
-/** Something that client software can ask for, sealed or in the plaintext test form. */
+/** An operation of client software, sealed or in the plaintext test form. */
 export interface ClientVerb {
   /**
    * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
@@ -28,13 +28,13 @@ export interface ClientVerb {
    */
   sealed(ctx: ServiceContext, envelope: SealedRequest): Promise<SealedAnswer>;
   /**
-   * The same verdict, neither sealed nor signed: reached only where the operator has set CRYPTO_ENFORCE to false.
+   * The same operation without sealing and signature; only reachable with CRYPTO_ENFORCE=false.
    * @throws {ServiceError} VALIDATION_FAILED, APP_NOT_FOUND, UNAVAILABLE
    */
   plain(ctx: ServiceContext, body: unknown): Promise<ClientOutcome>;
 }
 
-/** What a session says of the client, in the clear; the version is the application's own when left out. */
+/** The session's data in the plaintext test form. The version defaults to the application's. */
 const plainClient = z.object({
   appId: sessionInitRequest.shape.appId,
   clientVersion: sessionInitRequest.shape.clientVersion.optional(),
@@ -50,9 +50,9 @@ function clientVerb<Body>(definition: ClientVerbDefinition<Body, ClientOutcome>)
   const verb = { ...definition, answer };
   return {
     sealed: (ctx, envelope) => answerSealed(ctx, envelope, verb),
-    plain: async (ctx, given) => {
-      const client = parse(plainClient, given);
-      const body = parse(schema, given);
+    plain: async (ctx, input) => {
+      const client = parse(plainClient, input);
+      const body = parse(schema, input);
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
       ctx.notes.applicationId = application.id;
@@ -61,13 +61,13 @@ function clientVerb<Body>(definition: ClientVerbDefinition<Body, ClientOutcome>)
   };
 }
 
-function parse<Output>(schema: z.ZodType<Output>, given: unknown): Output {
-  const parsed = schema.safeParse(given);
+function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
+  const parsed = schema.safeParse(input);
   if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
   return parsed.data;
 }
 
-/** The members of an inner body that only sealing needs. */
+/** Members of an inner body that are only needed for sealing. */
 const sealing = { nonce: true, timestamp: true, v: true, echoNonce: true } as const;
 
 const validateBody = innerValidateRequest.omit(sealing);
@@ -75,7 +75,7 @@ const registerBody = innerRegisterRequest.omit(sealing);
 const loginBody = innerLoginRequest.omit(sealing);
 const upgradeBody = innerUpgradeRequest.omit(sealing);
 
-/** The verbs of the client protocol. What a body left out is null from here on. */
+/** The verbs of the client protocol. Omitted members are passed on as null. */
 export const clientVerbs = {
   validate: clientVerb<z.output<typeof validateBody>>({
     name: 'validate',

@@ -24,7 +24,7 @@ export type SessionInitOutcome =
   | { readonly accepted: false; readonly code: RefusalCode; readonly message: string };
 
 /**
- * Opens a client's session (SPEC, "Handshake"): nothing is stored, the session id is a sealed ticket.
+ * Opens a client's session (SPEC, "Handshake"). Nothing is stored; the session id is a sealed ticket.
  * @throws {ServiceError} APP_NOT_FOUND
  */
 export async function initSession({
@@ -66,7 +66,7 @@ function openSession(
   const serverNonce = randomBytes(handshakeNonceBytes);
   const salt = randomBytes(saltBytes);
   const clientNonce = decodeBase64(input.clientNonceB64);
-  if (clientNonce === null) throw new TypeError('clientNonceB64 was not checked before');
+  if (clientNonce === null) throw new TypeError('clientNonceB64 has not been validated');
   const sessionKey = deriveSessionKey({ clientNonce, serverNonce, salt, appId: application.id });
   const unsigned: Omit<SessionInitSignedPart, 'appId'> = {
     sessionId: tickets.seal({

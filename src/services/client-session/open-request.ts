@@ -8,25 +8,25 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { ProtocolError, sessionExpired } from '../protocol-error.ts';
 
-/** A sealed request whose sender holds the session's key. */
+/** A sealed request that was opened with its session's key. */
 export interface OpenedRequest {
   readonly sessionId: string;
   readonly session: OpenedTicket;
   readonly application: ApplicationSnapshot;
-  /** The inner body as JSON, not yet checked beyond its head; undefined when its head is not well formed. */
+  /** The inner body as JSON, of which only the common members have been validated; undefined if these are malformed. */
   readonly inner: unknown;
-  /** The nonce to put inside the answer, when the request asked for it (SPEC, "Nonce echo"). */
+  /** The nonce to include in the response, if the request asked for it (SPEC, "Nonce echo"). */
   readonly echo: string | undefined;
 }
 
 /**
- * Opens a sealed request, in the order of SPEC §10: session, envelope, head, clock, replay. After this every answer
- * is sealed.
+ * Opens a sealed request, in the order of SPEC §10: session, envelope, common members, clock, replay. All later responses
+ * are sealed.
  * @throws {ProtocolError} SESSION_EXPIRED, DECRYPT_FAIL, CLOCK_SKEW, REPLAY
- * @throws {StoreUnavailableError} when a replay cannot be ruled out: the request is refused
+ * @throws {StoreUnavailableError} if a replay cannot be ruled out
  */
 export async function openRequest(ctx: ServiceContext, request: SealedRequest): Promise<OpenedRequest> {
-  // What follows may wait for the database, and the replay guard's memory be lost meanwhile.
+  // Read first: the steps below may wait for the database, and the replay guard's memory may be lost meanwhile.
   const { epoch } = ctx.env.store;
   const session = ctx.env.tickets.open(request.sessionId);
   if (session === null) throw sessionExpired();
@@ -51,7 +51,7 @@ function openEnvelope(session: OpenedTicket, request: SealedRequest): Uint8Array
       ? null
       : openAesGcm(session.sessionKey, { iv, ciphertext, tag });
   if (plaintext === null) {
-    throw new ProtocolError('DECRYPT_FAIL', "The envelope does not open under this session's key.");
+    throw new ProtocolError('DECRYPT_FAIL', "The envelope cannot be decrypted with this session's key.");
   }
   return plaintext;
 }
@@ -74,7 +74,10 @@ async function refuseStaleOrReplayed(
   const { clock, replayGuard } = ctx.env;
   const skew = Math.abs(unixSeconds(clock) - head.timestamp);
   if (skew > clockSkewSeconds) {
-    throw new ProtocolError('CLOCK_SKEW', `The request's timestamp is ${skew} s off this server's clock.`);
+    throw new ProtocolError(
+      'CLOCK_SKEW',
+      `The request's timestamp differs from the server's clock by ${skew} s.`,
+    );
   }
   const nonce = decodeBase64(head.nonce);
   if (nonce === null || !(await replayGuard.firstUse(session.sessionTag, nonce, epoch))) {

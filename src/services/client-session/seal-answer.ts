@@ -6,7 +6,7 @@ import { protocolVersion } from '../../protocol/constants.ts';
 import type { ServiceContext } from '../context.ts';
 import type { OpenedRequest } from './open-request.ts';
 
-/** A sealed answer as it travels. */
+/** A sealed response as sent. */
 export interface SealedAnswer {
   readonly sessionId: string;
   readonly ivB64: string;

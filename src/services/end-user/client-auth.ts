@@ -8,7 +8,7 @@ import { sessionExpired } from '../protocol-error.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import type { StartedSession } from './session.ts';
 
-/** What register, login and upgrade answer (interface, "Client protocol"), before it is sealed. */
+/** The result of register, login and upgrade, before it is sealed. */
 export type ClientAuthOutcome =
   | {
       readonly success: true;
@@ -33,7 +33,7 @@ export type ClientAuthOutcome =
     }
   | { readonly success: false; readonly code: FailureVerdictCode; readonly message: string };
 
-/** Ends a client's request with a verdict, and undoes the transaction it is thrown in. */
+/** Thrown to end a client's request with a verdict; rolls back the transaction in which it is thrown. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: FailureVerdictCode;
@@ -43,7 +43,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a request that was granted has made. */
+/** The result of an accepted request. */
 export interface Grant {
   readonly user: { readonly id: string; readonly username: string; readonly email: string | null };
   readonly license: HeldLicense | null;
@@ -51,8 +51,7 @@ export interface Grant {
 }
 
 /**
- * What register, login and upgrade have in common: the verdicts on the client itself come first, the outcome is noted
- * in the security log.
+ * Common part of register, login and upgrade: checks the client first, and records the outcome in the security log.
  */
 export async function answerClientAuth(
   ctx: ServiceContext,
@@ -73,8 +72,9 @@ export async function answerClientAuth(
 }
 
 /**
- * Looks again at what may have changed while a password was hashed: the application's settings, and bans.
- * @throws {Refusal} as at first; SESSION_EXPIRED when the application is gone
+ * Repeats the client checks, because the application's settings and bans may have changed while a password was hashed.
+ * @throws {Refusal} APP_DISABLED, APP_OUTDATED, IP_BANNED, HWID_BANNED
+ * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
 export async function admitAgain<Request extends ClientRequest>(
   ctx: ServiceContext,

@@ -28,7 +28,7 @@ export const createEndUserInput = strictObject({
 });
 
 /**
- * Makes an end user's account, without a client session. A key that was never used becomes active; no HWID is bound.
+ * Creates an end user without a client session. An unused license becomes active; no HWID is bound.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED,
  *   EXPIRED, USERNAME_TAKEN
  */
@@ -94,7 +94,7 @@ async function takeLicense(
   throw refusal(application, decision.code);
 }
 
-/** Without a client behind the request, and without a HWID, the verdict has only these codes. */
+/** A verdict without client facts and HWID can only have these codes. */
 function refusal(application: ApplicationSnapshot, code: string): ServiceError {
   switch (code) {
     case 'LICENSE_NOT_FOUND':
@@ -103,6 +103,6 @@ function refusal(application: ApplicationSnapshot, code: string): ServiceError {
     case 'EXPIRED':
       return new ServiceError(code, messageFor(application, code));
     default:
-      return new ServiceError('INTERNAL', `The verdict ${code} cannot be about a dashboard request.`);
+      return new ServiceError('INTERNAL', `Unexpected verdict ${code} for a dashboard request.`);
   }
 }

@@ -7,7 +7,7 @@ import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';
 
 /**
- * Removes an end user's row and sessions, and nothing else: the license stays as it is, and so do log entries.
+ * Deletes an end user and their sessions. The license and log entries are kept.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, USER_NOT_FOUND
  */
 export async function deleteEndUser({
@@ -24,7 +24,7 @@ export async function deleteEndUser({
     const user = await lockEndUser(transaction, applicationId, input.userId);
     if (user === null) throw userNotFound();
     await transaction.endUser.delete({ where: { id: user.id }, select: { id: true } });
-    // The name is the person's: what was erased is named by its id alone.
+    // Without the username, which is personal data.
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId,

@@ -7,7 +7,7 @@ import { exportedLog } from '../security-log/export.ts';
 import { readSessions } from './session-lists.ts';
 import { endUserSelect } from './view.ts';
 
-/** What an export has of an end user's license. */
+/** The exported columns of an end user's license. */
 const exportedLicense = {
   id: true,
   keyPrefix: true,
@@ -26,9 +26,9 @@ const exportedUser = {
 export type EndUserExport = Awaited<ReturnType<typeof exportEndUsers>>;
 
 /**
- * All that is kept of an application's end users, for a data subject's request: their accounts, licenses and sessions,
- * the application's bans, and the newest entries of its security log. No password hash and no token is in it. The
- * lists are read as they are asked for, and so are the sessions of a user who has many.
+ * Exports all data of an application's end users, for data subjects' requests: accounts, licenses and sessions, the
+ * application's bans, and the newest entries of its security log. It contains no password hashes or tokens. Lists are read
+ * on demand, including the sessions of users who have many.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function exportEndUsers({
@@ -47,7 +47,7 @@ export async function exportEndUsers({
     users: withSessions(
       ctx,
       pagesOf(ctx, { applicationId }, (page) => prisma.endUser.findMany({ ...page, select: exportedUser }), {
-        rows: fewRows,
+        pageSize: fewRows,
       }),
       ({ license, ...user }) => ({
         ...user,
@@ -60,7 +60,7 @@ export async function exportEndUsers({
   };
 }
 
-/** Each user with their sessions, which are read when the turn that read the user is over (`inReadTurn`). */
+/** Adds each user's sessions. They are read after the users' own turn has ended, because turns must not be nested. */
 async function* withSessions<User extends { readonly id: string }, Shown extends object>(
   ctx: ServiceContext,
   pages: Pages<User>,

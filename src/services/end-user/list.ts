@@ -7,8 +7,8 @@ import { usersOfApplications } from './lists.ts';
 import { type EndUserRow, type EndUserView, endUserView } from './view.ts';
 
 /**
- * A page of an application's end users, newest first. `q` finds them by a substring of username, email, last address
- * or last HWID.
+ * Returns a page of an application's end users, newest first. `q` matches substrings of username, email, last IP address
+ * and last HWID.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listEndUsers({

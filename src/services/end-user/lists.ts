@@ -10,7 +10,7 @@ import { type EndUserRow, endUserSelect } from './view.ts';
 
 const { license: _, ...ownColumns } = endUserSelect;
 
-/** What the developer can be shown of an end user: the password's hash is not among them. */
+/** An end user's readable columns; the password hash is not among them. */
 export const endUserTable = {
   name: 'end_users',
   columns: {
@@ -23,13 +23,13 @@ export const endUserTable = {
     '(SELECT applications.developer_id FROM applications WHERE applications.id = end_users.application_id)',
 } satisfies ListTable;
 
-/** Which end users of a list; each condition that is given has to hold. */
+/** Filter of an end user list; all given conditions must match. */
 export const endUserFilter = z.object({
-  /** Substring of username, email, last address or last HWID. */
+  /** Substring of username, email, last IP address or last HWID. */
   q: searchText.optional(),
   /** Whether a license is linked. */
   hasLicense: z.boolean().optional(),
-  /** Of the linked license. */
+  /** Tiers of the linked license. */
   subscriptionTiers: z.array(subscriptionTier).max(100).optional(),
   /** Whether a device is known. */
   hasHwid: z.boolean().optional(),

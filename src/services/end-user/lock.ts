@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 
-/** An end user of an application, as a change to it looks at it. */
+/** The columns of an end user that changes need. */
 export interface LockedEndUser {
   readonly id: string;
   readonly username: string;
@@ -10,9 +10,9 @@ export interface LockedEndUser {
 }
 
 /**
- * The end user, locked until the transaction ends. Whoever calls has made sure that the application is the
- * developer's.
- * @returns null when the application has no such user
+ * Reads and locks an end user until the transaction ends. The caller must have checked that the application belongs to the
+ * developer.
+ * @returns null if the application has no such user
  */
 export async function lockEndUser(
   transaction: Prisma.TransactionClient,

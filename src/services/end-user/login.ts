@@ -17,9 +17,9 @@ export interface LoginEndUserInput extends ClientRequest {
 }
 
 /**
- * Logs an end user in; the linked license must hold. An unknown name costs the same work as a wrong password, and
- * reads the same.
- * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ * Logs an end user in; a linked license must be valid. An unknown username takes as much time as a wrong password and has
+ * the same result.
+ * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
 export function loginEndUser({
   ctx,

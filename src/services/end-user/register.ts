@@ -22,9 +22,9 @@ export interface RegisterEndUserInput extends ClientRequest {
 }
 
 /**
- * Registers an end user from client software, and logs him in. The license is judged before the name, so that nobody
- * without a key learns which names exist.
- * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ * Registers an end user from client software and logs them in. The license is checked before the username, so that clients
+ * without a key cannot find out which usernames exist.
+ * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
 export function registerEndUser({
   ctx,
@@ -43,7 +43,7 @@ export function registerEndUser({
   });
 }
 
-/** What can be refused without the cost of a hash, and is asked again after it. The transaction judges the license anew. */
+/** Checks that need no password hash. They run before hashing and again after it; the transaction then checks the license once more. */
 async function refuseEarly(
   ctx: ServiceContext,
   input: RegisterEndUserInput,

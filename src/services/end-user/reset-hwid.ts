@@ -9,7 +9,7 @@ import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';
 
 /**
- * Forgets an end user's device, and frees the linked license of the one it is bound to; its status and term stay.
+ * Clears an end user's device and the device binding of the linked license. The license's status and expiry are unchanged.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, USER_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET
  */
 export async function resetEndUserHwid({

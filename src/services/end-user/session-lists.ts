@@ -5,7 +5,7 @@ import type { Pages } from '../export-pages.ts';
 import { type ListTable, listSource } from '../list-source.ts';
 import type { Sliced } from '../slice.ts';
 
-/** What its owner can be shown of an end user's session: the token's hash is not among it. */
+/** The readable columns of an end user's session; the token's hash is not among them. */
 export interface SessionRow {
   readonly id: string;
   readonly ip: string | null;
@@ -29,7 +29,7 @@ const sessionTable = {
     WHERE end_users.id = end_user_sessions.end_user_id)`,
 } as const satisfies ListTable;
 
-/** What is read of several users' says whose it is as well. */
+/** Drops the parent id that is read along with rows of several users. */
 const sessionView = ({ id, ip, hwid, createdAt, expiresAt }: SessionRow): SessionRow => ({
   id,
   ip,
@@ -45,12 +45,12 @@ const sessionsOfUsers = listSource<object>({
   matches: () => Prisma.sql`TRUE`,
 });
 
-/** More than most users have, and few enough for those of a page of users to be in memory together. */
+/** More sessions than most users have, but few enough to hold those of a page of users in memory. */
 const rowsAtOnce = 100;
 
 /**
- * The sessions of some end users, newest first: whole where a user has few, as nearly all have, and else as pages that
- * are read as they are asked for.
+ * Reads the sessions of several end users, newest first. A user's sessions are an array if there are few, as for nearly all
+ * users, and otherwise pages that are read on demand.
  */
 export async function readSessions(
   ctx: ServiceContext,

@@ -4,22 +4,23 @@ import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 
-/** Lifetime of an end user's session: 7 days (interface, "Other constants"). */
+/** Lifetime of an end user's session: 7 days. */
 const lifetimeMilliseconds = 7 * 24 * 60 * 60 * 1000;
 
-/** An end user's session, as its client is told of it. The database keeps the token's hash alone. */
+/** A new end user session, for its client. The database stores only the token's hash. */
 export interface StartedSession {
   readonly sessionToken: string;
   readonly expiresAt: Date;
 }
 
-/** A user who has many more than the limit, as after it was lowered, is not to wait until all of them are deleted. */
-const mostEndedAtOnce = 100;
+/** Bounds the work for a user far above the limit, for example after it was lowered. */
+const maxEndedAtOnce = 100;
 
 /**
- * Starts a session: 256 random bits, opaque to the client. At the limit the oldest sessions of the user end: whoever
- * logs in on another device expects to be let in. Sessions from the future, made while the clock was ahead, count as the
- * oldest: by their ids they would outlive every later one. The transaction must hold the user, or have created them.
+ * Starts a session with a token of 256 random bits, opaque to the client. At the limit, the user's oldest sessions end,
+ * because users expect to be able to log in on another device. Sessions from the future, created while the clock was
+ * ahead, count as the oldest: by their ids they would outlive all later ones. The transaction must have locked or created
+ * the user.
  */
 export async function startEndUserSession(
   ctx: ServiceContext,
@@ -32,7 +33,7 @@ export async function startEndUserSession(
   await transaction.$executeRaw`
     DELETE FROM end_user_sessions WHERE id IN (
       SELECT id FROM end_user_sessions WHERE end_user_id = ${session.endUserId}::uuid
-      ORDER BY created_at > ${createdAt}::timestamptz + interval '1 minute', id DESC OFFSET ${ctx.env.settings.countLimits.sessions - 1} LIMIT ${mostEndedAtOnce}
+      ORDER BY created_at > ${createdAt}::timestamptz + interval '1 minute', id DESC OFFSET ${ctx.env.settings.countLimits.sessions - 1} LIMIT ${maxEndedAtOnce}
     )`;
   await transaction.endUserSession.create({
     data: {

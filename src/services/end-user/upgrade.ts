@@ -15,9 +15,9 @@ export interface UpgradeEndUserInput extends ClientRequest {
 }
 
 /**
- * Gives an end user a license of a higher tier than the one he has; no license counts as tier 0. There is no password
- * in it (interface, "Client protocol"): the key is what proves.
- * @throws {ProtocolError} SESSION_EXPIRED when the application is gone
+ * Moves an end user to a license of a higher tier than their current one; no license counts as tier 0. The protocol
+ * requires no password here: the license key authorizes the upgrade.
+ * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
 export function upgradeEndUser({
   ctx,

@@ -9,13 +9,13 @@ import { Refusal } from './client-auth.ts';
 interface Use extends ClientRequest {
   readonly client: ClientFacts;
   readonly license: HeldLicense | null | 'not-asked';
-  /** A last condition, asked once the license itself is found good. */
+  /** An additional condition, checked once the license itself is valid. */
   readonly refuse?: (license: HeldLicense) => Refusal | null;
 }
 
 /**
- * Judges a license that the transaction holds, and writes what its use does to it: first use, binding.
- * @returns the license as it is then; null when the request is about none
+ * Checks a license that the transaction has locked, and writes the effects of its use: activation and device binding.
+ * @returns the updated license; null if the request is not about one
  * @throws {Refusal} with the verdict
  */
 export async function useLicense(

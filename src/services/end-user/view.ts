@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 
-/** What the developer is shown of an end user: selected, so that the password's hash is never read. */
+/** The columns of an end user that the developer can read; the password hash is never read. */
 export const endUserSelect = {
   id: true,
   applicationId: true,
@@ -17,7 +17,7 @@ export const endUserSelect = {
 export type EndUserRow = Prisma.EndUserGetPayload<{ select: typeof endUserSelect }>;
 
 export interface EndUserView extends Omit<EndUserRow, 'license'> {
-  /** Of the linked license; null without one. */
+  /** Tier of the linked license; null without one. */
   readonly subscriptionTier: number | null;
 }
 

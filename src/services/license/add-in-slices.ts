@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { discardMintUnderWay } from '../../db/mint-under-way.ts';
-import { NoPlaceError } from '../../lib/fair-turns.ts';
+import { QueueFullError } from '../../lib/fair-queue.ts';
 import { networkOf } from '../../lib/ip.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
@@ -11,16 +11,16 @@ import type { Addition } from './addition.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 
 /**
- * What one slice holds at most, so that others wait for it a tenth of a second: it is the trigrams of notes that cost,
- * a millisecond for each thousand characters.
+ * Maximum size of a slice, chosen so that other requests wait about a tenth of a second for it. The trigrams of notes are
+ * the main cost: a millisecond per thousand characters.
  */
-export const largestSlice = { licenses: 500, characters: 50_000 } as const;
+export const maxSlice = { licenses: 500, characters: 50_000 } as const;
 
 /**
- * Adds licenses to an embedded database in short transactions, with everybody else's statements between them. They are
- * hidden until the last transaction, which is as short, shows them all. After a failure they are deleted, and after a
- * crash the next start does so. One addition is under way at a time, and developers take turns.
- * @throws {ServiceError} UNAVAILABLE when too many wait; APP_NOT_FOUND, and what `admit` and `add` throw
+ * Adds licenses to an embedded database in short transactions, between which other requests' statements run. The licenses
+ * are hidden until the last transaction, which is short too, shows them all. After a failure they are deleted; after a
+ * crash the next start deletes them. Only one addition runs at a time, and networks take turns.
+ * @throws {ServiceError} UNAVAILABLE if too many additions are waiting; APP_NOT_FOUND; whatever `admit` and `add` throw
  */
 export async function addInSlices<Terms, Added>(
   ctx: ServiceContext,
@@ -28,44 +28,44 @@ export async function addInSlices<Terms, Added>(
   addition: Addition<Terms, Added>,
 ): Promise<Added> {
   const { database, log, mintTurns } = ctx.env;
-  const asked = performance.now();
+  const queuedAt = performance.now();
   try {
-    // Accounts are free: turns go round between networks.
+    // Accounts are free to create, so turns rotate between networks.
     return await mintTurns.run(networkOf(ctx.client.ip), async () => {
-      requireReader(ctx);
-      if (performance.now() - asked > longestWait) throw tooManyMints();
-      // Nothing is there, unless the database failed when it was to be discarded.
+      requireConnectedClient(ctx);
+      if (performance.now() - queuedAt > maxWait) throw tooManyMints();
+      // Usually a no-op; an earlier mint remains only if the database failed while it was being discarded.
       await discardMintUnderWay(database.pool);
       try {
         return await add(ctx, developerId, addition);
       } catch (error) {
-        // Should the failure be the last commit's and the commit be done, there is nothing left to discard.
+        // If the last commit failed but took effect, there is nothing left to discard.
         await discardMintUnderWay(database.pool).catch((err: unknown) =>
-          log.error({ err }, 'Licenses of a mint that failed could not be deleted; they stay hidden'),
+          log.error({ err }, 'Licenses of a failed mint could not be deleted; they stay hidden'),
         );
         throw error;
       }
     });
   } catch (error) {
-    if (!(error instanceof NoPlaceError)) throw error;
+    if (!(error instanceof QueueFullError)) throw error;
     throw tooManyMints();
   }
 }
 
 /**
- * A mint under way does not take the developer's or the network's turns for its changes: other developers' mints wait for
- * it, and would also wait for every other change of that developer or network.
+ * A mint's transactions do not use the developer's or network's turns. Other developers' mints wait for this one, and would
+ * then also wait for all other changes of that developer or network.
  */
 const taker = { developer: 'mint', network: 'mint' } as const;
 
-/** After a longer wait the client's connection may end before it has read its keys. In milliseconds. */
-const longestWait = 60_000;
+/** After a longer wait, the client's connection may time out before it has received its keys. In milliseconds. */
+const maxWait = 60_000;
 
 const tooManyMints = () =>
   new ServiceError('UNAVAILABLE', 'Too many mints are waiting. Nothing was minted. Try again in a minute.');
 
-/** Keys are shown only once: without a reader they would be lost. */
-function requireReader({ work }: ServiceContext): void {
+/** Keys are shown only once, so they would be lost if the client has disconnected. */
+function requireConnectedClient({ work }: ServiceContext): void {
   if (work?.signal.aborted) throw workAbandoned();
 }
 
@@ -86,12 +86,12 @@ async function add<Terms, Added>(
   const added = await addition.add(terms, async (licenses) => {
     const inserted = new Set<string>();
     for (const slice of slicesOf(licenses)) {
-      requireReader(ctx);
-      const own = await prisma.$transaction(async (transaction) => {
+      requireConnectedClient(ctx);
+      const ids = await prisma.$transaction(async (transaction) => {
         if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
         return insertLicenses(transaction, applicationId, slice, now);
       });
-      for (const id of own) inserted.add(id);
+      for (const id of ids) inserted.add(id);
     }
     return inserted;
   });
@@ -116,7 +116,7 @@ async function hide(
   await transaction.mintUnderWay.create({ data: { applicationId, amount: ids.length, fromId, toId } });
 }
 
-/** Shows all licenses of the mint, and counts them: the triggers have passed over what was hidden. */
+/** Shows all licenses of the mint and adds them to the counts; the triggers skip hidden licenses. */
 async function show(transaction: Prisma.TransactionClient): Promise<void> {
   await transaction.$executeRaw`
     WITH done AS (DELETE FROM mint_under_way RETURNING application_id, amount)
@@ -128,14 +128,14 @@ function* slicesOf(licenses: readonly NewLicense[]): Generator<readonly NewLicen
   let slice: NewLicense[] = [];
   let characters = 0;
   for (const license of licenses) {
-    const own = (license.note ?? license.noteCiphertextB64 ?? '').length;
-    if (slice.length === largestSlice.licenses || characters + own > largestSlice.characters) {
+    const length = (license.note ?? license.noteCiphertextB64 ?? '').length;
+    if (slice.length === maxSlice.licenses || characters + length > maxSlice.characters) {
       if (slice.length > 0) yield slice;
       slice = [];
       characters = 0;
     }
     slice.push(license);
-    characters += own;
+    characters += length;
   }
   if (slice.length > 0) yield slice;
 }

@@ -1,17 +1,17 @@
 import type { ServiceContext } from '../context.ts';
 import { developerTransaction } from '../transaction.ts';
-import { addInSlices, largestSlice } from './add-in-slices.ts';
+import { addInSlices, maxSlice } from './add-in-slices.ts';
 import type { Addition } from './addition.ts';
 import { insertLicenses } from './insert.ts';
 import { takeRows } from './take-rows.ts';
 
-/** Ten thousand rows take a few seconds; a busy server is given time. */
+/** Ten thousand rows take a few seconds, and longer on a busy server. In milliseconds. */
 const timeLimit = { timeout: 30_000 };
 
 /**
- * Adds licenses: all of them or none. On a server in one transaction, beside which everybody else goes on; in an
- * embedded database, which has one session, many go in slices.
- * @throws {ServiceError} RATE_LIMITED, UNAVAILABLE, APP_NOT_FOUND, and what `admit` and `add` throw
+ * Adds licenses: all or none. A server database does it in one transaction. An embedded database has only one session, so
+ * large additions run in slices.
+ * @throws {ServiceError} RATE_LIMITED, UNAVAILABLE, APP_NOT_FOUND, and whatever `admit` and `add` throw
  */
 export async function addLicenses<Terms, Added>(
   ctx: ServiceContext,
@@ -19,8 +19,7 @@ export async function addLicenses<Terms, Added>(
   addition: Addition<Terms, Added>,
 ): Promise<Added> {
   await takeRows(ctx, developerId, addition.ids.length);
-  const isShort =
-    addition.ids.length <= largestSlice.licenses && addition.noteCharacters <= largestSlice.characters;
+  const isShort = addition.ids.length <= maxSlice.licenses && addition.noteCharacters <= maxSlice.characters;
   if (ctx.env.database.kind !== 'server' && !isShort) {
     return addInSlices(ctx, developerId, addition);
   }

@@ -3,9 +3,9 @@ import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 /**
- * Carries out what a verdict decided, in one statement that holds only if the license is still what the verdict saw:
- * of two devices racing to bind, one binds; of two first uses, one starts the term.
- * @returns false when the license has changed, and must be looked at again
+ * Applies a verdict's effects in one statement, provided that the license is unchanged since the verdict. If two devices
+ * race, only one binds; of two first uses, only one starts the duration.
+ * @returns false if the license has changed and must be checked again
  */
 export async function applyFirstUse(
   pool: Pool,

@@ -15,16 +15,16 @@ import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
 export const banLicenseInput = strictObject({
   scope: z.enum(['license', 'hwid', 'hwid_and_ip']).default('license'),
-  /** With `hwid_and_ip`: the address to ban instead of the license's last one. */
+  /** With `hwid_and_ip`: the IP address to ban instead of the license's last one. */
   ip: ipAddress.optional(),
 });
 
 type BanLicenseInput = z.output<typeof banLicenseInput>;
 
 /**
- * Bans a license and, as the scope says, the device it is bound to and its address, all or nothing.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN when the scope names what
- *   the license does not have; LIMIT_REACHED when there are too many bans for those that the scope adds
+ * Bans a license and, depending on the scope, its device and IP address; all or nothing.
+ * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN if the license lacks what the
+ *   scope requires; LIMIT_REACHED if the application would have too many bans
  */
 export async function banLicense({
   ctx,
@@ -36,7 +36,7 @@ export async function banLicense({
   const developerId = requireDeveloper(ctx.actor);
   const ban = parseInput(banLicenseInput, input.ban);
   const { scope } = ban;
-  // What validations have said of the license's address until now is what "last IP" means.
+  // The last IP address must include validations up to now, which are buffered.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     const license = await lockOwnLicense(
@@ -88,7 +88,7 @@ function bansOf(
   if (address === null) {
     throw new ServiceError(
       'IP_NOT_KNOWN',
-      'This license has not been used from any address yet: send one as ip.',
+      'This license has not been used from any IP address yet: send one as ip.',
     );
   }
   return [...hwidBan, { banType: 'ip', value: address }];
@@ -97,8 +97,8 @@ function bansOf(
 const hwidNotSet = () => new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');
 
 /**
- * A device or address that is banned already keeps its row, and the license that first caused it.
- * @returns how many were not banned yet
+ * Inserts bans. A device or address that is already banned keeps its row with the license that first caused it.
+ * @returns number of new bans
  */
 async function insertBans(
   transaction: Prisma.TransactionClient,

@@ -7,7 +7,7 @@ import { developerTransaction } from '../transaction.ts';
 import { type LockedLicense, lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
-/** What to change of a license that is locked, and how the log tells it. */
+/** A change of a locked license, and its log entry. */
 export interface LicenseChange {
   readonly data: Prisma.LicenseUpdateInput;
   readonly event: SecurityEvent;
@@ -15,9 +15,9 @@ export interface LicenseChange {
 }
 
 /**
- * Changes one license of the developer's, in one transaction with its log entry: what `decide` has seen is what is
- * changed. The hot path's cached copy is invalidated before this settles.
- * @throws {ServiceError} LICENSE_NOT_FOUND, and what `decide` throws
+ * Changes one of the developer's licenses, in one transaction with its log entry. The license is locked, so `decide` sees
+ * its current state. Cached copies are invalidated before the promise settles.
+ * @throws {ServiceError} LICENSE_NOT_FOUND, and whatever `decide` throws
  */
 export async function changeLicense(
   ctx: ServiceContext,

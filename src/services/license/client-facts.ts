@@ -2,15 +2,15 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientFacts } from './decide.ts';
 
-/** Client software that asks: its session's application and version, and the device it names. */
+/** A request of client software: the application and version of its session, and its device. */
 export interface ClientRequest {
   readonly application: ApplicationSnapshot;
   readonly clientVersion: string;
-  /** Null when none was sent: the device checks are skipped. */
+  /** Null if none was sent; device checks are then skipped. */
   readonly hwid: string | null;
 }
 
-/** What the verdict needs to know of the client. */
+/** Loads the facts about the client that the verdict depends on. */
 export async function clientFacts(
   ctx: ServiceContext,
   { application, clientVersion, hwid }: ClientRequest,
@@ -19,7 +19,7 @@ export async function clientFacts(
   const { ip } = ctx.client;
   return {
     version: clientVersion,
-    // An address that could not be read is nobody's: a ban that matched it would refuse every such client.
+    // Clients whose address cannot be parsed are never IP-banned: one ban would affect all of them.
     ipBanned: ip !== null && (await caches.isBanned(application.id, 'ip', ip)),
     hwidBanned: hwid !== null && (await caches.isBanned(application.id, 'hwid', hwid)),
   };

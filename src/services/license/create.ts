@@ -20,7 +20,7 @@ export const createLicensesInput = strictObject({
   subscriptionTier: subscriptionTier.default(0),
 });
 
-/** A key that was just minted: the one time that it is seen. */
+/** A new license with its key, the only place where the key appears. */
 export interface MintedLicense extends Omit<NewLicense, 'keyHash' | 'note' | 'noteCiphertextB64'> {
   readonly licenseKey: string;
 }
@@ -33,7 +33,7 @@ export interface MintedLicenses {
 const shownOnce = 'These keys are shown only now and cannot be recovered. Store them before you go on.';
 
 /**
- * Mints license keys: all of them or none. The database keeps their hashes and prefixes alone.
+ * Creates licenses with new keys: all or none. The database stores only the keys' hashes and prefixes.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED
  */
 export async function createLicenses({

@@ -1,14 +1,14 @@
 import type { ApplicationFacts } from '../application/snapshot.ts';
 
-/** What is known of the client software that asks. */
+/** The facts about client software that a verdict depends on. */
 export interface ClientFacts {
   readonly version: string;
   readonly ipBanned: boolean;
-  /** False also when no HWID was sent: then there is nothing to look up. */
+  /** Also false if no HWID was sent. */
   readonly hwidBanned: boolean;
 }
 
-/** What is known of a license. */
+/** The facts about a license that a verdict depends on. */
 export interface LicenseFacts {
   readonly applicationId: string;
   readonly status: 'unused' | 'active' | 'banned';
@@ -19,11 +19,11 @@ export interface LicenseFacts {
 
 export interface Facts {
   readonly application: ApplicationFacts;
-  /** Null when a developer acts in the dashboard: no client stands behind the request. */
+  /** Null for dashboard requests, which have no client. */
   readonly client: ClientFacts | null;
-  /** Null: there is none. 'not-asked': the request is about no license. */
+  /** Null if the license does not exist; 'not-asked' if the request is not about a license. */
   readonly license: LicenseFacts | null | 'not-asked';
-  /** Null when none was sent: the device checks are skipped (interface, "Client protocol"). */
+  /** Null if none was sent; device checks are then skipped. */
   readonly hwid: string | null;
   readonly now: Date;
 }
@@ -39,9 +39,9 @@ export type RefusalCode =
   | 'EXPIRED'
   | 'HWID_MISMATCH';
 
-/** What an accepted request does to its license. */
+/** Changes that an accepted request makes to its license. */
 export interface LicenseEffects {
-  /** First use: the license becomes active, and ends then (null: never). */
+  /** On first use: the license becomes active with this expiry (null: it never expires). */
   readonly activate: { readonly expiresAt: Date | null } | null;
   /** The device to bind. */
   readonly bindHwid: string | null;
@@ -54,8 +54,8 @@ export type Decision =
 const noEffects: LicenseEffects = { activate: null, bindHwid: null };
 
 /**
- * The verdict: the one place that decides whether a license holds, for validate, register, login, upgrade and the
- * dashboard alike. Pure: the caller looks the facts up and carries the effects out. The order is design §5's.
+ * Decides whether a license is valid. This is the only place that does, for validate, register, login, upgrade and the
+ * dashboard. It is pure: the caller looks up the facts and applies the effects. The order of checks is that of SPEC §10.
  */
 export function decide(facts: Facts): Decision {
   return refuseClient(facts) ?? decideLicense(facts);
@@ -80,7 +80,7 @@ function decideLicense({ application, license, hwid, now }: Facts): Decision {
   if (lock && license.hwid !== null && license.hwid !== hwid) return { code: 'HWID_MISMATCH' };
 
   const expiresAt =
-    license.status === 'unused' ? endOfFirstTerm(license.durationSeconds, now) : license.expiresAt;
+    license.status === 'unused' ? firstExpiry(license.durationSeconds, now) : license.expiresAt;
   return {
     code: 'OK',
     effects: {
@@ -92,17 +92,17 @@ function decideLicense({ application, license, hwid, now }: Facts): Decision {
 }
 
 /**
- * True from the exact millisecond of the license's expiry. An expiry that is not a valid instant counts as past, because it
- * compares with no other: it must never mean that a license does not expire.
+ * Whether a license has expired, from the exact millisecond of its expiry on. An invalid date counts as expired: it must
+ * never mean that a license does not expire.
  */
 export function isExpired(license: Pick<LicenseFacts, 'status' | 'expiresAt'>, now: Date): boolean {
   return license.status === 'active' && license.expiresAt !== null && !(license.expiresAt > now);
 }
 
-/** No license ends later: client software reads ISO 8601, whose years have four digits. The database holds it, too. */
+/** The latest possible expiry: client software parses ISO 8601, in which years have four digits. Enforced by the database too. */
 export const latestExpiry = new Date('9999-12-31T23:59:59Z');
 
-function endOfFirstTerm(durationSeconds: number, now: Date): Date | null {
+function firstExpiry(durationSeconds: number, now: Date): Date | null {
   if (durationSeconds === 0) return null;
   return new Date(Math.min(now.getTime() + durationSeconds * 1000, latestExpiry.getTime()));
 }

@@ -7,7 +7,7 @@ import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
 /**
- * Deletes a license. End users who had it stay, without one; bans that it caused stay, without a source.
+ * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
  */
 export async function deleteLicense({
@@ -36,9 +36,8 @@ export async function deleteLicense({
 }
 
 /**
- * The users who have the license lose it with its row, so they are locked before it, and their application before
- * them. One who gets it meanwhile is not among them: should he wait for the license while it waits for him, the
- * transaction is tried again (see changeInTransaction).
+ * Locks the license's users, and their application before them, because deleting the license changes their rows. A user
+ * who gets the license meanwhile is not locked here; if that causes a deadlock, changeInTransaction retries.
  */
 async function lockUsersOf(
   transaction: Prisma.TransactionClient,

@@ -9,16 +9,16 @@ import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';
 
-/** "At most about 10 years" (interface, "Limits"): ten years with their leap days. */
-const longestExtension = 3653 * 24 * 60 * 60;
+/** Ten years including leap days, in seconds. */
+const maxExtension = 3653 * 24 * 60 * 60;
 
-export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(longestExtension) });
+export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(maxExtension) });
 
 /**
- * Gives every active license of an application more time: those that have an end, and have not reached it. All or none:
- * when one would end later than a license can, none is extended. One that ends then already stays as it is.
- * @returns how many were extended
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, VALIDATION_FAILED when one would end too late
+ * Extends all active licenses of an application that have an expiry and have not expired: all or none. If one would expire
+ * later than possible, none is extended. Licenses that already have the latest possible expiry are unchanged.
+ * @returns number of extended licenses
+ * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, VALIDATION_FAILED if a license would expire too late
  */
 export async function extendLicenses({
   ctx,
@@ -36,7 +36,7 @@ export async function extendLicenses({
     developerId,
     async (transaction, invalidations) => {
       if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
-      // Locked in order of id, as the security log's writer does, which notes last addresses.
+      // Locks in order of id, like the security log's writer, which updates last IP addresses.
       const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
         WITH held AS MATERIALIZED (
           SELECT id, expires_at FROM licenses
@@ -68,7 +68,7 @@ export async function extendLicenses({
 }
 
 function tooLate(latest: Date): ServiceError {
-  const message = `would have a license end after ${bound}, the latest that one can: one ends at ${latest.toISOString()} already`;
+  const message = `would make a license expire after ${bound}, the latest possible expiry: one already expires at ${latest.toISOString()}`;
   return new ServiceError('VALIDATION_FAILED', `The input is not valid: seconds: ${message}`, {
     issues: [{ path: ['seconds'], message }],
   });
@@ -76,5 +76,5 @@ function tooLate(latest: Date): ServiceError {
 
 const bound = '9999-12-31T23:59:59Z';
 
-/** An application may have millions of licenses, and each is a row to rewrite. */
+/** An application may have millions of licenses, all of which are updated. In milliseconds. */
 const timeLimit = { timeout: 120_000 };

@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts';
 import type { PageOf } from '../export-pages.ts';
 import { licenseSelect } from './view.ts';
 
-/** A page of an application's licenses, without those of a mint that is under way: read in the moment that it is. */
+/** Reads a page of an application's licenses without those of a mint in progress, which are hidden, in one transaction. */
 export function findShownLicenses({ prisma }: Database, page: PageOf<{ readonly applicationId: string }>) {
   return prisma.$transaction(async (transaction) => {
     const underWay = await transaction.mintUnderWay.findFirst({ select: { fromId: true, toId: true } });

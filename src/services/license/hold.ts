@@ -5,17 +5,17 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
-/** A license that this transaction holds locked, with what a client is told of it. */
+/** A license that this transaction has locked. */
 export interface HeldLicense extends LicenseSnapshot {
   readonly keyHash: Uint8Array;
 }
 
-/** Which license: the one with this key, or the one that an end user has. */
+/** A license by its key or by its id. */
 export type LicenseReference = { readonly licenseKey: string } | { readonly licenseId: string };
 
 /**
- * Looks a license up and locks it until the transaction ends, so that the verdict on it still holds when its effects
- * and all that depends on them are written.
+ * Reads and locks a license until the transaction ends, so that a verdict on it is still correct when its effects are
+ * written. Null if it does not exist.
  */
 export async function holdLicense(
   transaction: Prisma.TransactionClient,
@@ -31,7 +31,7 @@ export async function holdLicense(
   return license ?? null;
 }
 
-/** Writes what the verdict does to the license, and answers the license as it is then. */
+/** Applies a verdict's effects to a locked license. @returns the updated license */
 export async function applyToHeld(
   transaction: Prisma.TransactionClient,
   invalidations: Invalidations,

@@ -1,7 +1,7 @@
 import type { Sha256 } from '../../crypto/hash.ts';
 import type { Prisma } from '../../db/client.ts';
 
-/** A license as it is minted. */
+/** A license to insert. */
 export interface NewLicense {
   readonly id: string;
   readonly keyHash: Sha256;
@@ -14,9 +14,9 @@ export interface NewLicense {
 }
 
 /**
- * Inserts licenses in one statement, however many there are. In order of their hashes, so that two batches with the
- * same keys, which only a blind mint can have, do not wait for each other.
- * @returns the ids that went in; a missing one's key exists already
+ * Inserts licenses in one statement. They are ordered by hash, so that two batches with the same keys, which only blind
+ * mints can have, do not deadlock.
+ * @returns the inserted ids; if one is missing, its key already exists
  */
 export async function insertLicenses(
   transaction: Prisma.TransactionClient,

@@ -7,7 +7,7 @@ import { applyFirstUse } from './apply-first-use.ts';
 import { type ClientFacts, decide, type LicenseEffects, type RefusalCode } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
-/** What was asked: a key, presented to an application by a client (or, with null, by a developer). */
+/** A license key presented to an application by a client, or by a developer if `client` is null. */
 export interface LicenseQuestion {
   readonly application: ApplicationSnapshot;
   readonly client: ClientFacts | null;
@@ -21,18 +21,18 @@ export type LicenseJudgement =
       readonly code: 'OK';
       readonly license: LicenseSnapshot;
       readonly expiresAt: Date | null;
-      /** What this request did to the license. */
+      /** Whether this request activated the license, and whether it bound the device. */
       readonly activated: boolean;
       readonly bound: boolean;
     };
 
-/** Each round that fails means that another request won: it bound or activated this license. */
-const rounds = 5;
+/** An attempt fails if another request binds or activates the license meanwhile. */
+const maxAttempts = 5;
 
 /**
- * Judges a license and carries the verdict's effects out. When the license changes between the look and the write,
- * it looks again, so that the answer is always one that the database holds.
- * @throws {ServiceError} UNAVAILABLE when the license keeps changing
+ * Checks a license and applies the verdict's effects. If the license changes between the check and the write, it is checked
+ * again, so that the verdict always matches the database.
+ * @throws {ServiceError} UNAVAILABLE if the license keeps changing
  */
 export async function judgeLicense(
   ctx: ServiceContext,
@@ -40,12 +40,12 @@ export async function judgeLicense(
 ): Promise<LicenseJudgement> {
   const { clock } = ctx.env;
   const keyHash = sha256(question.licenseKey);
-  for (let round = 0; round < rounds; round++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const license = await findLicense(ctx, keyHash);
     const now = new Date(clock.now());
     const decision = decide({ ...question, license, now });
     if (decision.code !== 'OK') return { code: decision.code, license };
-    if (license === null) throw new TypeError('The verdict accepted a license that is not there');
+    if (license === null) throw new TypeError('The verdict accepted a license that does not exist');
     const { activate, bindHwid } = decision.effects;
     const accepted = {
       code: 'OK',
@@ -60,7 +60,7 @@ export async function judgeLicense(
   throw new ServiceError('UNAVAILABLE', 'This license is being changed by many requests at once. Try again.');
 }
 
-/** Writes first use and binding. The cached copy goes however that ends: a write may be done and its answer lost. */
+/** Writes activation and binding. The cached copy is always invalidated: a write may take effect although it fails. */
 async function applyEffects(
   ctx: ServiceContext,
   license: LicenseSnapshot,
@@ -76,7 +76,7 @@ async function applyEffects(
   }
 }
 
-/** A deleted application's licenses went with it in the database, and so do those that the cache still knows. */
+/** Finds a license by its key's hash; null if it does not exist. A cached license of a deleted application does not count. */
 export async function findLicense(ctx: ServiceContext, keyHash: Sha256): Promise<LicenseSnapshot | null> {
   const license = await ctx.env.caches.license(keyHash);
   if (license === null) return null;

@@ -7,8 +7,8 @@ import { licensesOfApplications } from './lists.ts';
 import { type LicenseRow, type LicenseView, licenseView } from './view.ts';
 
 /**
- * A page of an application's licenses, newest first. `q` finds them by a substring of key prefix, note, HWID or last
- * address, or by the whole key.
+ * Returns a page of an application's licenses, newest first. `q` matches substrings of key prefix, note, HWID and last IP
+ * address, or a complete key.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listLicenses({

@@ -11,7 +11,7 @@ import { searchText } from '../page.ts';
 import { holdsText, holdsTextByIndex } from '../search.ts';
 import { type LicenseRow, licenseSelect, type ShownLicenseStatus } from './view.ts';
 
-/** What its owner can be shown of a license: the hash of its key is not among them. */
+/** A license's readable columns; the hash of its key is not among them. */
 export const licenseTable = {
   name: 'licenses',
   columns: columnsOf('licenses', licenseSelect),
@@ -32,15 +32,15 @@ export const shownLicenseStatuses = [
   'banned',
 ] as const satisfies readonly ShownLicenseStatus[];
 
-/** Which licenses of a list; each condition that is given has to hold. */
+/** Filter of a license list; all given conditions must match. */
 export const licenseFilter = z.object({
-  /** Substring of key prefix, note, HWID or last address; or a whole key. */
+  /** Substring of key prefix, note, HWID or last IP address; or a complete key. */
   q: searchText.optional(),
   statuses: z.array(z.enum(shownLicenseStatuses)).max(shownLicenseStatuses.length).optional(),
   subscriptionTiers: z.array(subscriptionTier).max(100).optional(),
-  /** The end of the term lies at this instant or later. */
+  /** Expires at this time or later. */
   expiresFrom: z.date().optional(),
-  /** The end of the term lies before this instant. */
+  /** Expires before this time. */
   expiresBefore: z.date().optional(),
   /** Whether it is bound to a device. */
   hasHwid: z.boolean().optional(),
@@ -66,11 +66,11 @@ export const licensesOfApplications = listSource<LicenseFilter>({
 function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
   const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid } = filter;
   return all([
-    // No session but an embedded database's own could see one under way.
+    // Only the single session of an embedded database can see licenses of a mint in progress.
     ctx.env.database.kind !== 'server' && Prisma.raw(isNotUnderWay),
     holdsText(searched, q, wholeKey),
     statuses &&
-      Prisma.sql`(${Prisma.join([...statuses.map((status) => stands(status, ctx)), never], ' OR ')})`,
+      Prisma.sql`(${Prisma.join([...statuses.map((status) => hasStatus(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && isOfTier(subscriptionTiers),
     ...isOfTerm({ expiresFrom, expiresBefore }),
     hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
@@ -83,8 +83,9 @@ const isOfTerm = ({ expiresFrom, expiresBefore }: Pick<LicenseFilter, 'expiresFr
 ];
 
 /**
- * The licenses of one tier, or of one stored status, which have indexes in the list's order (list-indexes.ts). One of
- * the two: rows that have both could lie far apart in either. Few licenses are banned.
+ * Restricts the list to one tier or one stored status, for which there are indexes in the list's order (list-indexes.ts).
+ * Only one of the two, because rows that match both could be far apart in either index. `banned` is preferred, because few
+ * licenses are banned.
  */
 function isOfOne({ statuses = [], subscriptionTiers = [] }: LicenseFilter): Prisma.Sql | null {
   const [status, ...otherStatuses] = statuses;
@@ -102,18 +103,18 @@ const wholeKey = (key: string) => [Prisma.sql`licenses.key_hash = ${sha256(key)}
 
 const searched = ['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip'];
 
-/** One tier by an equality: only that keeps the order of the index of application, tier and id. */
+/** A single tier is compared by equality, the only condition that keeps the order of the index on application, tier and id. */
 function isOfTier([tier, ...others]: readonly number[]): Prisma.Sql {
   if (tier === undefined) return never;
   if (others.length === 0) return Prisma.sql`licenses.subscription_tier = ${tier}::int`;
   return Prisma.sql`licenses.subscription_tier = ANY(${[tier, ...others]}::int[])`;
 }
 
-/** So that a list of no statuses lets none through. */
+/** Makes an empty list of statuses match nothing. */
 const never = Prisma.sql`FALSE`;
 
-/** The licenses that are shown with a status at this moment: `shownStatus` as SQL. */
-function stands(status: ShownLicenseStatus, { env }: ServiceContext): Prisma.Sql {
+/** `shownStatus` as an SQL condition. */
+function hasStatus(status: ShownLicenseStatus, { env }: ServiceContext): Prisma.Sql {
   const now = new Date(env.clock.now());
   switch (status) {
     case 'expired':

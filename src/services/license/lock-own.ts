@@ -3,7 +3,7 @@ import { isId } from '../../lib/ids.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import { licenseNotFound } from '../errors.ts';
 
-/** What a change to a license looks at before it is made. */
+/** The columns of a license that changes need. */
 export interface LockedLicense {
   readonly id: string;
   readonly applicationId: string;
@@ -15,9 +15,9 @@ export interface LockedLicense {
 
 /**
  * The license, locked until the transaction ends, so that what was read is what is changed; its cached copy is invalidated.
- * Another developer's is answered as one that does not exist.
- * @param application how its application is held: `counting` against others who count what it has, else against its
- *   deletion alone
+ * as not found.
+ * @param application lock on the license's application: `shared` prevents its deletion; `counting` also excludes other
+ *   transactions that count its rows
  * @throws {ServiceError} LICENSE_NOT_FOUND
  */
 export async function lockOwnLicense(
@@ -28,7 +28,7 @@ export async function lockOwnLicense(
   application: 'shared' | 'counting' = 'shared',
 ): Promise<LockedLicense> {
   const strength = Prisma.raw(application === 'counting' ? 'NO KEY UPDATE' : 'KEY SHARE');
-  // The application first, as its deletion takes them: the other way round, the two would wait for each other.
+  // Locks the application first, like its deletion does; the other order would deadlock with that.
   const [license] = isId(id)
     ? await transaction.$queryRaw<(LockedLicense & { keyHash: Uint8Array })[]>`
         WITH application AS MATERIALIZED (

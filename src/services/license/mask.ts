@@ -4,30 +4,30 @@ import { z } from 'zod';
 /** 32 letters and digits without look-alikes (no 0 O 1 I), so that each `X` of a mask is exactly five random bits. */
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const bitsPerLetter = 5;
-const leastBits = 40;
-const comfortableBits = 64;
+const minBits = 40;
+const recommendedBits = 64;
 
 /** 125 random bits. */
 export const defaultMask = 'XXXXX-XXXXX-XXXXX-XXXXX-XXXXX';
 
 const randomBits = (mask: string): number => bitsPerLetter * mask.split('X').length - bitsPerLetter;
 
-/** A key's pattern: `X` is a random letter, everything else stands for itself. */
+/** A key's pattern: each `X` is replaced with a random character; other characters are kept. */
 export const licenseMask = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces')
-  .refine((mask) => randomBits(mask) >= leastBits, {
-    message: `must hold at least ${leastBits / bitsPerLetter} X (random characters): fewer could be guessed`,
+  .refine((mask) => randomBits(mask) >= minBits, {
+    message: `must contain at least ${minBits / bitsPerLetter} X (random characters), because shorter keys could be guessed`,
   });
 
-/** What to tell a developer whose keys could be guessed by someone with a stolen database and time; else null. */
+/** Warns about keys that could be guessed by someone with a stolen database and enough time; null for strong masks. */
 export function maskWarning(mask: string): string | null {
   const bits = randomBits(mask);
-  if (bits >= comfortableBits) return null;
-  return `This mask gives ${bits} random bits a key; ${comfortableBits} or more (13 X) are recommended.`;
+  if (bits >= recommendedBits) return null;
+  return `This mask gives ${bits} random bits per key; ${recommendedBits} or more (13 X) are recommended.`;
 }
 
-/** Fresh keys of this pattern, from the system's random source; 256 is a multiple of 32, so no letter is likelier. */
+/** Generates keys; all characters are equally likely, because 256 is a multiple of 32. */
 export function mintKeys(mask: string, amount: number): string[] {
   const letters = mask.split('X').length - 1;
   const random = randomBytes(letters * amount);
@@ -38,8 +38,8 @@ export function mintKeys(mask: string, amount: number): string[] {
 }
 
 /**
- * The start of a key that is kept in the clear, to tell keys apart: up to a quarter of its random letters, at most
- * five, so that what stays secret stays hard to guess.
+ * The prefix of a key that is stored in plaintext to tell keys apart. It contains at most a quarter of the random
+ * characters, and at most five, so that the rest stays hard to guess.
  */
 export function keyPrefix(key: string, mask: string): string {
   let shown = Math.min(5, Math.floor((mask.split('X').length - 1) / 4));

@@ -4,14 +4,14 @@ import type { Insert } from './addition.ts';
 import type { NewLicense } from './insert.ts';
 import { keyPrefix, mintKeys } from './mask.ts';
 
-/** A license that was just inserted, and its key in the clear: the one time that it is held. */
+/** A new license with its plaintext key, which is not stored. */
 export interface MintedRow extends NewLicense {
   readonly licenseKey: string;
 }
 
-/** What to mint. */
+/** The licenses to mint. */
 export interface MintOrder {
-  /** The id of each license to mint. */
+  /** The ids of the licenses. */
   readonly ids: readonly string[];
   readonly mask: string;
   readonly durationSeconds: number;
@@ -19,18 +19,18 @@ export interface MintOrder {
   readonly note: string | null;
 }
 
-/** Each further round replaces keys that exist already. */
-const rounds = 5;
+/** Attempts after the first replace keys that already exist. */
+const maxAttempts = 5;
 
 /**
- * Mints keys and inserts their licenses. A key that exists already, which short masks can hit, is minted again.
- * @throws {ServiceError} VALIDATION_FAILED when the mask leaves too few unused keys
+ * Generates keys and inserts their licenses. Keys that already exist, which can happen with short masks, are replaced.
+ * @throws {ServiceError} VALIDATION_FAILED if the mask leaves too few unused keys
  */
 export async function mintLicenses(order: MintOrder, insert: Insert): Promise<MintedRow[]> {
   const { mask, durationSeconds, subscriptionTier, note } = order;
   const minted: MintedRow[] = [];
   let ids = order.ids;
-  for (let round = 0; round < rounds && ids.length > 0; round++) {
+  for (let attempt = 0; attempt < maxAttempts && ids.length > 0; attempt++) {
     const candidates = mintKeys(mask, ids.length).map((licenseKey, index) => ({
       id: ids[index] ?? '',
       licenseKey,

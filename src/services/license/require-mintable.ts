@@ -3,7 +3,8 @@ import { applicationNotFound, ServiceError } from '../errors.ts';
 import { defaultMask } from './mask.ts';
 
 /**
- * Checks that the application is the developer's and that the server may mint; answers the mask to use.
+ * Checks that the application belongs to the developer and that the service may generate its keys.
+ * @returns the mask to use
  * @throws {ServiceError} APP_NOT_FOUND, PRIVATE_MODE
  */
 export async function requireMintable(
@@ -11,7 +12,7 @@ export async function requireMintable(
   developerId: string,
   { applicationId, mask }: { readonly applicationId: string; readonly mask?: string | undefined },
 ): Promise<string> {
-  // The lock keeps the application there until the commit, so that no key is minted for one being deleted.
+  // The lock prevents deletion of the application until the commit.
   const [account] = await transaction.$queryRaw<{ licenseMask: string | null; keyCreationMode: string }[]>`
     SELECT developers.license_mask AS "licenseMask", developers.key_creation_mode::text AS "keyCreationMode"
     FROM applications JOIN developers ON developers.id = applications.developer_id
@@ -21,7 +22,7 @@ export async function requireMintable(
   if (account.keyCreationMode === 'private') {
     throw new ServiceError(
       'PRIVATE_MODE',
-      'This account creates keys in private mode: make them in the browser and send their hashes to create-blind.',
+      'This account is in private mode: generate keys in the browser and send their hashes to create-blind.',
     );
   }
   return mask ?? account.licenseMask ?? defaultMask;

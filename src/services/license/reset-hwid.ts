@@ -6,7 +6,8 @@ import type { LockedLicense } from './lock-own.ts';
 import type { LicenseView } from './view.ts';
 
 /**
- * Frees a license of its device; the next validate or login binds another. Status, term and ban rows stay.
+ * Clears a license's device binding; the next validation or login binds a device again. Status, expiry and bans are
+ * unchanged.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET
  */
 export async function resetLicenseHwid({
@@ -32,5 +33,5 @@ export async function resetLicenseHwid({
 /** @throws {ServiceError} LICENSE_BANNED */
 export function refuseBanned(license: Pick<LockedLicense, 'status'>): void {
   if (license.status !== 'banned') return;
-  throw new ServiceError('LICENSE_BANNED', 'This license is banned: its device stays bound to it.');
+  throw new ServiceError('LICENSE_BANNED', 'This license is banned; its device binding cannot be cleared.');
 }

@@ -5,22 +5,22 @@ import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { licenseCacheKey } from '../changes/change.ts';
 import type { LicenseFacts } from './decide.ts';
 
-/** What validating needs of a license, as the cache keeps it. */
+/** A license's data for validation, as cached. */
 export interface LicenseSnapshot extends LicenseFacts {
   readonly id: string;
   readonly subscriptionTier: number;
 }
 
-/** The license with this key, of whichever application; null when there is none. */
+/** Loads a license by its key's hash, from any application; null if it does not exist. */
 export type LoadLicenseSnapshot = (keyHash: Sha256) => Promise<LicenseSnapshot | null>;
 
-/** Licenses that one statement looks up at most. */
-const largestBatch = 500;
+/** Maximum number of licenses per statement. */
+const maxBatchSize = 500;
 
 /**
- * Looks licenses up, those that one turn of the event loop asks for in one statement: where many programs start at
- * once, each statement costs more than what it finds. It is sent after all who share it have asked, so that each sees
- * what was committed before, and nobody joins one that is under way.
+ * Creates a loader that batches all look-ups of one event loop turn into one statement: when many programs start at once,
+ * statements cost more than the rows they return. A statement is sent only after all its look-ups were requested, and none
+ * joins it later. So each look-up sees everything that was committed before it was requested.
  */
 export function createLicenseLoader(pool: Pool): LoadLicenseSnapshot {
   const loader = new DataLoader<Sha256, LicenseSnapshot | null>(
@@ -28,7 +28,7 @@ export function createLicenseLoader(pool: Pool): LoadLicenseSnapshot {
       const found = await findByKeys(pool, keyHashes);
       return keyHashes.map((keyHash) => found.get(licenseCacheKey(keyHash)) ?? null);
     },
-    { cache: false, maxBatchSize: largestBatch, batchScheduleFn: (send) => setImmediate(send) },
+    { cache: false, maxBatchSize, batchScheduleFn: (send) => setImmediate(send) },
   );
   return (keyHash) => loader.load(keyHash);
 }

@@ -2,9 +2,9 @@ import type { ServiceContext } from '../context.ts';
 import { RateLimitedError } from '../errors.ts';
 
 /**
- * Takes a point for each license from the developer's bucket `licenseRows`, which REST and GraphQL share, as does every
- * address that they mint from: what a call costs hangs on how many keys it makes.
- * @throws {ServiceError} RATE_LIMITED; then no point is taken
+ * Takes one point per license from the developer's limit `licenseRows`, because the cost of a call depends on the number
+ * of its licenses. The limit is per account: REST, GraphQL and all client addresses share it.
+ * @throws {RateLimitedError} RATE_LIMITED; no point is taken then
  */
 export async function takeRows(
   { env: { store, settings, counts } }: ServiceContext,
@@ -17,7 +17,7 @@ export async function takeRows(
   counts.rateLimited.add('licenseRows');
   throw new RateLimitedError(
     outcome,
-    `Your account mints at most ${limit.points} keys a minute, and ${outcome.remaining} are left of them. ` +
-      `Try again in ${outcome.resetSeconds} s, or mint fewer at once.`,
+    `Your account can create ${limit.points} licenses per minute, of which ${outcome.remaining} are left. ` +
+      `Try again in ${outcome.resetSeconds} s, or create fewer at once.`,
   );
 }

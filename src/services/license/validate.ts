@@ -7,7 +7,7 @@ export interface ValidateInput extends ClientRequest {
   readonly licenseKey: string;
 }
 
-/** The verdict, as the sealed answer states it (interface, "Client protocol"). */
+/** The verdict, before it is sealed. */
 export type ValidateOutcome =
   | {
       readonly success: true;
@@ -27,7 +27,7 @@ export type ValidateOutcome =
     };
 
 /**
- * Says whether a license holds for this client, binds and starts it on first use, and notes the outcome.
+ * Validates a license for a client, activates it and binds the device on first use, and logs the outcome.
  * @throws {ServiceError} UNAVAILABLE
  */
 export async function validateLicense({
@@ -44,7 +44,7 @@ export async function validateLicense({
     licenseKey,
     hwid,
   });
-  noteOutcome(ctx, input, judgement);
+  logOutcome(ctx, input, judgement);
   const message = messageFor(application, judgement.code);
   if (judgement.code !== 'OK') {
     return { success: false, code: judgement.code, message, status: null, expiresAt: null };
@@ -59,8 +59,8 @@ export async function validateLicense({
   };
 }
 
-/** Another application's license is named in nobody's log but its owner's. */
-function noteOutcome(
+/** Logs the outcome, without the license's id if it belongs to another application. */
+function logOutcome(
   ctx: ServiceContext,
   { application, hwid }: ValidateInput,
   judgement: LicenseJudgement,

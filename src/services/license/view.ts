@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isExpired } from './decide.ts';
 
-/** What its owner is shown of a license: selected, so that the hash is never read. */
+/** The columns of a license that its owner can read; the key's hash is never read. */
 export const licenseSelect = {
   id: true,
   applicationId: true,
@@ -21,7 +21,7 @@ export const licenseSelect = {
 
 export type LicenseRow = Prisma.LicenseGetPayload<{ select: typeof licenseSelect }>;
 
-/** `expired` is shown and never stored: an active license past its end. */
+/** `expired` is derived, never stored: an active license past its expiry. */
 export type ShownLicenseStatus = LicenseRow['status'] | 'expired';
 
 export type LicenseView = Omit<LicenseRow, 'status'> & { readonly status: ShownLicenseStatus };

@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../context.ts';
 import { inReadTurn } from '../developer-turns.ts';
 
-/** How many licenses a developer has, by where they stand. */
+/** A developer's license counts by status. */
 export interface LicenseCounts {
   readonly total: number;
   readonly unused: number;
@@ -13,9 +13,9 @@ export interface LicenseCounts {
 const hour = 60 * 60 * 1000;
 
 /**
- * Counts from the sums that triggers keep of each status and hour of expiry, so that it costs the same however many
- * licenses there are. Only those whose term ends in the hour that `now` is in are looked at themselves. One statement,
- * and so one moment: exact while licenses change.
+ * Counts licenses from the sums that triggers maintain per status and hour of expiry, so that the cost does not depend on
+ * the number of licenses. Only licenses that expire in the current hour are read. It is one statement, so the counts are
+ * consistent.
  */
 export async function countLicenses(
   ctx: ServiceContext,
@@ -45,7 +45,7 @@ const countStatement = `
       coalesce(sum(count) FILTER (WHERE status = 'banned'), 0)::int AS banned
     FROM counted
   ), expired AS (
-    -- Not looked for where the sums say that there are none.
+    -- Skipped if the sums show that there are none.
     SELECT sums.past + (CASE WHEN sums.this_hour = 0 THEN 0 ELSE (
       SELECT count(*)::int FROM own JOIN licenses ON licenses.application_id = own.id
       WHERE licenses.status = 'active' AND licenses.expires_at >= $3 AND licenses.expires_at <= $4

@@ -1,22 +1,21 @@
 import { lowestId } from '../../db/log-partition.ts';
-import { longestCatchUp } from '../../lib/ids.ts';
+import { maxCatchUp } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { inReadTurn } from '../developer-turns.ts';
 
-/** How often clients asked, by verdict. */
+/** Number of validations by verdict. */
 export interface ValidationCounts {
   readonly total: number;
-  /** Verdict code to count; codes that did not occur are left out. */
+  /** Verdict code to count; codes that did not occur are omitted. */
   readonly byCode: Readonly<Record<string, number>>;
 }
 
 const minute = 60_000;
 
 /**
- * Counts the validations of a developer's applications between two instants, by the time in their ids: what was asked
- * while the clock was ahead is not counted until then. Whole minutes are
- * sums that the log's trigger keeps; the entries of the one that the instant is in are looked at themselves. One
- * statement, so that both are of one moment.
+ * Counts the validations of a developer's applications between two times, by the timestamps of their ids. Validations that
+ * were logged while the clock was ahead count only once their time has come. Whole minutes are sums that the log's trigger
+ * maintains; the entries of the first, partial minute are read. It is one statement, so the counts are consistent.
  */
 export async function countValidations(
   ctx: ServiceContext,
@@ -25,7 +24,7 @@ export async function countValidations(
   now: Date,
 ): Promise<ValidationCounts> {
   const firstWhole = Math.floor(since.getTime() / minute) + 1;
-  const lastWhole = Math.floor((now.getTime() + longestCatchUp) / minute);
+  const lastWhole = Math.floor((now.getTime() + maxCatchUp) / minute);
   const values = [
     developerId,
     firstWhole,
@@ -42,7 +41,7 @@ export async function countValidations(
   };
 }
 
-// A minute's entries at most: by the index of developer and id, or by the primary key where few others wrote meanwhile.
+// Reads the entries of at most one minute: by the index on developer and id, or by the primary key if there are few others.
 const countStatement = `
   SELECT code, sum(count)::int AS count FROM (
     SELECT code, count FROM validation_counts

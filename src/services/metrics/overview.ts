@@ -4,7 +4,7 @@ import { inReadTurn } from '../developer-turns.ts';
 import { countLicenses, type LicenseCounts } from './count-licenses.ts';
 import { countValidations, type ValidationCounts } from './count-validations.ts';
 
-/** How a developer's applications and licenses stand, and what the last 24 hours saw. */
+/** Counts of a developer's applications and licenses, and validations in the last 24 hours. */
 export interface MetricsOverview {
   readonly applications: { readonly total: number; readonly active: number; readonly disabled: number };
   readonly licenses: LicenseCounts;
@@ -14,7 +14,7 @@ export interface MetricsOverview {
 const day = 24 * 60 * 60 * 1000;
 
 /**
- * The figures of the dashboard's first screen.
+ * Returns the metrics for the dashboard's first screen.
  * @throws {ServiceError} UNAUTHENTICATED
  */
 export async function metricsOverview({ ctx }: { ctx: ServiceContext }): Promise<MetricsOverview> {

@@ -22,5 +22,5 @@ export const exportedLog = (
     ctx,
     owner,
     (page) => ctx.env.database.prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect }),
-    { most: mostEntries },
+    { maxRows: mostEntries },
   );

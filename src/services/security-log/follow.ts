@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { lowestId } from '../../db/log-partition.ts';
-import { type IdsBeginning, idsBeginning, longestCatchUp, newId, timeOfId } from '../../lib/ids.ts';
+import { type IdsBeginning, idsBeginning, maxCatchUp, newId, timeOfId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloperActor } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
@@ -41,7 +41,7 @@ const longestRewind = 24 * 60 * 60 * 1000;
  */
 function resumeAfter(after: string): Position {
   const now = timeOfId(newId());
-  if (timeOfId(after) <= now + longestCatchUp) return { id: after, included: false };
+  if (timeOfId(after) <= now + maxCatchUp) return { id: after, included: false };
   return { id: lowestId(Math.max(idsBeginning().at, now - longestRewind)), included: true };
 }
 

@@ -4,12 +4,12 @@ import { accountDeleted } from '../transaction.ts';
 import { wrongPassword } from './require-password.ts';
 
 /**
- * Holds the account alone until the transaction ends.
- * @param confirmedHash what requirePassword answered, where a password was asked for: one that has been changed since
- *   opens nothing any more, or a thief who knows the old one could undo the change that shuts him out
- * @throws {ServiceError} UNAUTHENTICATED when the account is gone, INVALID_CREDENTIALS
+ * Locks the account exclusively until the transaction ends.
+ * @param confirmedHash result of requirePassword, if a password was required. It must still be current: otherwise an
+ *   attacker who knows the old password could undo the password change that locks them out
+ * @throws {ServiceError} UNAUTHENTICATED if the account was deleted, INVALID_CREDENTIALS if the password was changed
  */
-export async function holdAccount(
+export async function lockAccount(
   transaction: Prisma.TransactionClient,
   developerId: string,
   confirmedHash: string | null,
