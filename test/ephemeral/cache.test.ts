@@ -8,7 +8,7 @@ function localCache(maxEntries = 10) {
   return createCache<string | null>({ name: 'words', maxEntries, store: createMemoryStore() });
 }
 
-/** A shared store whose wire is in the test's hands. */
+/** A shared store whose messages the test controls. */
 function wire() {
   const listeners: ChannelListener[] = [];
   const sent: string[] = [];
@@ -43,7 +43,7 @@ function wire() {
   };
 }
 
-test('an answer is loaded once and then remembered, null too', async () => {
+test('a value is loaded once and then cached, including null', async () => {
   const cache = localCache();
   for (const value of ['one', null]) {
     let loads = 0;
@@ -60,7 +60,7 @@ test('an answer is loaded once and then remembered, null too', async () => {
   }
 });
 
-test('all who ask for a key while it loads share one load', async () => {
+test('concurrent requests for a key share one load', async () => {
   const cache = localCache();
   const answer = deferred<string>();
   let loads = 0;
@@ -74,7 +74,7 @@ test('all who ask for a key while it loads share one load', async () => {
   expect(loads).toBe(1);
 });
 
-test('a failed load reaches all who waited and is not remembered', async () => {
+test('a failed load rejects all waiting requests and is not cached', async () => {
   const cache = localCache();
   const answer = deferred<string>();
   const asking = [cache.get('key', () => answer.promise), cache.get('key', () => answer.promise)];
@@ -83,7 +83,7 @@ test('a failed load reaches all who waited and is not remembered', async () => {
   expect(await cache.get('key', async () => 'value')).toBe('value');
 });
 
-test('a loader that throws at once is a failed load like another', async () => {
+test('a loader that throws synchronously is a failed load too', async () => {
   const cache = localCache();
   const asking = cache.get('key', () => {
     throw new Error('at once');
@@ -92,14 +92,14 @@ test('a loader that throws at once is a failed load like another', async () => {
   expect(await cache.get('key', async () => 'value')).toBe('value');
 });
 
-test('an invalidated key is loaded anew, others stay', async () => {
+test('an invalidated key is loaded again, others stay cached', async () => {
   const cache = localCache();
   for (const key of ['a', 'b', 'c']) await cache.get(key, async () => 'old');
   await cache.invalidate(['a', 'c', 'unknown']);
   expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual([undefined, 'old', undefined]);
 });
 
-test('invalidation has taken effect when the call returns, before it was published', async () => {
+test('an invalidation takes effect when the call returns, before it is published', async () => {
   const { store, publishTakes } = wire();
   const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
   const published = deferred<void>();
@@ -129,7 +129,7 @@ test('a load that began before an invalidation is not stored', async () => {
   expect(cache.peek('other')).toBe('old');
 });
 
-test('who asks after an invalidation does not join a load from before it', async () => {
+test('a request after an invalidation does not join a load from before it', async () => {
   const cache = localCache();
   const old = deferred<string>();
   const early = cache.get('key', () => old.promise);
@@ -145,7 +145,7 @@ test('who asks after an invalidation does not join a load from before it', async
   expect(cache.peek('key')).toBe('new');
 });
 
-test('an old load that ends while its successor runs neither stores nor breaks up the successor', async () => {
+test('an old load that ends while its successor runs does not store its value or affect the successor', async () => {
   for (const end of ['resolve', 'reject'] as const) {
     const cache = localCache();
     const old = deferred<string>();
@@ -163,7 +163,7 @@ test('an old load that ends while its successor runs neither stores nor breaks u
   }
 });
 
-test('clear forgets everything, loads under way included', async () => {
+test('clear removes everything, including running loads', async () => {
   const cache = localCache();
   await cache.get('a', async () => 'old');
   const old = deferred<string>();
@@ -174,7 +174,7 @@ test('clear forgets everything, loads under way included', async () => {
   expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, undefined]);
 });
 
-test('beyond its bound the least recently used entry goes', async () => {
+test('the least recently used entry is evicted beyond the limit', async () => {
   const cache = localCache(2);
   await cache.get('a', async () => '1');
   await cache.get('b', async () => '2');
@@ -183,7 +183,7 @@ test('beyond its bound the least recently used entry goes', async () => {
   expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual(['1', undefined, '3']);
 });
 
-test('an instance that starts has the others forget everything: one before it may have ended without telling', async () => {
+test('an instance that starts clears the others, because an earlier one may have ended without publishing', async () => {
   const one = wire();
   const two = wire();
   const reader = createCache<string>({ name: 'words', maxEntries: 10, store: two.store });
@@ -194,7 +194,7 @@ test('an instance that starts has the others forget everything: one before it ma
   expect(reader.peek('a')).toBeUndefined();
 });
 
-test('what another instance invalidates is forgotten, its load under way too', async () => {
+test('an invalidation of another instance removes the entry and its running load', async () => {
   const one = wire();
   const two = wire();
   const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
@@ -212,7 +212,7 @@ test('what another instance invalidates is forgotten, its load under way too', a
   expect(['a', 'b', 'c'].map((key) => reader.peek(key))).toEqual([undefined, 'old', undefined]);
 });
 
-test("an instance's own message does not undo what it loaded since", async () => {
+test("an instance's own message does not remove what it has loaded since", async () => {
   const { store, sent, deliver } = wire();
   const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
   await cache.invalidate(['key']);
@@ -221,7 +221,7 @@ test("an instance's own message does not undo what it loaded since", async () =>
   expect(cache.peek('key')).toBe('new');
 });
 
-test('very many keys are told in several messages, and no other key is forgotten', async () => {
+test('very many keys are sent in several messages, and no other key is removed', async () => {
   const one = wire();
   const two = wire();
   const writer = createCache<string>({ name: 'words', maxEntries: 10, store: one.store });
@@ -238,7 +238,7 @@ test('very many keys are told in several messages, and no other key is forgotten
   ]);
 });
 
-test('a message that cannot be read is taken for everything', async () => {
+test('an unreadable message clears everything', async () => {
   for (const text of ['', 'null', '{"from":"other","keys":[1]}', '{"v":2}']) {
     const { store, deliver } = wire();
     const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
@@ -248,7 +248,7 @@ test('a message that cannot be read is taken for everything', async () => {
   }
 });
 
-test('a subscription known to be down counts before anyone has said so', async () => {
+test('a subscription that is down counts before it is reported', async () => {
   const { store, goDeaf } = wire();
   const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
   await cache.get('key', async () => 'old');
@@ -257,7 +257,7 @@ test('a subscription known to be down counts before anyone has said so', async (
   expect(await cache.get('key', async () => 'new')).toBe('new');
 });
 
-test('while the subscription is down nothing is served, kept or joined', async () => {
+test('while the subscription is down, nothing is served, cached or joined', async () => {
   const { store, setLive } = wire();
   const cache = createCache<string>({ name: 'words', maxEntries: 10, store });
   await cache.get('key', async () => 'old');
@@ -278,7 +278,7 @@ test('while the subscription is down nothing is served, kept or joined', async (
   expect(cache.peek('key')).toBe('third');
 });
 
-test('while it may not serve, everybody loads, and nothing is kept or joined; then it serves what it has', async () => {
+test('while it may not serve, every request loads, and nothing is cached or joined; then it serves its entries', async () => {
   let allowed = true;
   const cache = createCache<number>({
     name: 'numbers',
@@ -305,14 +305,14 @@ describe('a group', () => {
   const grouped = (store: EphemeralStore = createMemoryStore(), maxEntries = 10) =>
     createCache<string>({ name: 'words', maxEntries, store, groupOf: (_key, value) => value.slice(0, 1) });
 
-  test('is forgotten alone', async () => {
+  test('can be removed separately', async () => {
     const cache = grouped();
     for (const value of ['a1', 'a2', 'b1']) await cache.get(value, async () => value);
     cache.forgetGroups(['a', 'unheard of']);
     expect(['a1', 'a2', 'b1'].map((key) => cache.peek(key))).toEqual([undefined, undefined, 'b1']);
   });
 
-  test('takes a load with it that began before, and leaves those that end in another', async () => {
+  test('removes a load that began before, but not those that end in another group', async () => {
     const cache = grouped();
     const [one, other] = [deferred<string>(), deferred<string>()];
     const loading = [cache.get('one', () => one.promise), cache.get('other', () => other.promise)];
@@ -323,7 +323,7 @@ describe('a group', () => {
     expect(['one', 'other'].map((key) => cache.peek(key))).toEqual([undefined, 'b']);
   });
 
-  test('is looked at anew by who asks after it was forgotten, whatever load is under way', async () => {
+  test('is loaded again for a request after its removal, whatever load is running', async () => {
     const cache = grouped();
     const [old, current] = [deferred<string>(), deferred<string>()];
     const early = cache.get('key', () => old.promise);
@@ -336,7 +336,7 @@ describe('a group', () => {
     expect(cache.peek('key')).toBe('a new');
   });
 
-  test('follows an entry that changes, is dropped or forgotten', async () => {
+  test('follows an entry that changes, is evicted or removed', async () => {
     const cache = grouped(createMemoryStore(), 2);
     await cache.get('key', async () => 'a');
     cache.forget(['key']);
@@ -353,7 +353,7 @@ describe('a group', () => {
     expect(cache.peek('one')).toBeUndefined();
   });
 
-  test('that another instance invalidates is forgotten; a version that knows no groups forgets everything', async () => {
+  test('that another instance invalidates is removed; a version without groups removes everything', async () => {
     const [one, two] = [wire(), wire()];
     const writer = grouped(one.store);
     const reader = grouped(two.store);
@@ -362,12 +362,12 @@ describe('a group', () => {
     const message = one.sent.at(-1) ?? '';
     two.deliver(message);
     expect(['a1', 'b1'].map((key) => reader.peek(key))).toEqual([undefined, 'b1']);
-    // Such a version takes what has no keys for unreadable.
+    // Such a version treats a message without keys as unreadable.
     expect(JSON.parse(message)).not.toHaveProperty('keys');
   });
 });
 
-test('what weighs too much together makes the least recently used go', async () => {
+test('entries that exceed the weight limit evict the least recently used', async () => {
   const cache = createCache<string>({
     name: 'texts',
     maxEntries: 10,
