@@ -8,14 +8,14 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 import { codeOf, exchange, open, request } from './raw.ts';
 
-/** So short that a test need not wait for them. */
+/** Short timeouts, so that tests need not wait. */
 const limits = {
   headersTimeout: 1_000,
   requestTimeout: 2_000,
   connectionsCheckingInterval: 100,
   timeout: 4_000,
 };
-/** On a busy machine one of ours may be slow enough to be refused as well: then it is sent again. */
+/** On a busy machine, a normal request may be too slow and be refused: then it is sent again. */
 const patiently = <Result>(ask: () => Promise<Result>): Promise<Result> =>
   vi.waitFor(ask, { timeout: 60_000, interval: 100 });
 
@@ -36,7 +36,7 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy();
 });
 
-/** A connection that has sent this much, and what becomes of it. */
+/** Opens a connection that has sent this text, and observes it. */
 function begin(bytes: string) {
   const socket = open(server.baseUrl);
   sockets.push(socket);
@@ -54,7 +54,7 @@ const othersAreServed = () =>
 const untilClosed = (state: { readonly closed: boolean }) =>
   vi.waitFor(() => expect(state.closed).toBe(true), { timeout: 60_000, interval: 50 });
 
-test('what is applied to a service is bounded in every respect, and shorter than Node.js has it', () => {
+test('every connection limit is set, and stricter than the default of Node.js', () => {
   expect(httpLimits).toEqual({
     maxHeaderSize: 16_384,
     headersTimeout: 15_000,
@@ -75,7 +75,7 @@ test.each([
   expect(answer.headers.get('keep-alive')).toBe(`timeout=${seconds}`);
 });
 
-describe('a client that is slow', { tags: 'slow', timeout: 300_000 }, () => {
+describe('a slow client', { tags: 'slow', timeout: 300_000 }, () => {
   test.each([
     ['to send anything', ''],
     ['to end its request line', 'GET /hea'],
@@ -87,7 +87,7 @@ describe('a client that is slow', { tags: 'slow', timeout: 300_000 }, () => {
     if (state.text !== '') expect(state.text).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s);
   });
 
-  test('header field by header field gains no time by it', async () => {
+  test('that sends one header field at a time gets no more time', async () => {
     const { socket, state } = begin('GET /health HTTP/1.1\r\nHost: x\r\n');
     const more = setInterval(() => socket.write('X-A: b\r\n'), 100);
     await othersAreServed();
@@ -115,7 +115,7 @@ describe('a client that is slow', { tags: 'slow', timeout: 300_000 }, () => {
   });
 });
 
-test('a client that ends its side before its body is whole is closed, and no fault is logged', async () => {
+test('a client that ends its side before its body is complete is closed, and no error is logged', async () => {
   const before = server.logLines.length;
   const fields = ['Host: x', 'Content-Type: application/json', 'Content-Length: 100'];
   const { socket, state } = begin(`${request('POST /api/v1/auth/login HTTP/1.1', ...fields)}{"a`);
@@ -125,14 +125,14 @@ test('a client that ends its side before its body is whole is closed, and no fau
   expect(faults).toEqual([]);
 });
 
-test('a client that ends its side after its request is answered', async () => {
+test('a client that ends its side after its request gets a response', async () => {
   const { socket, state } = begin(request('GET /health HTTP/1.1', 'Host: x'));
   socket.end();
   await untilClosed(state);
   expect(state.text).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('a client that reads none of its answers is given up, and others are served', {
+test('a client that does not read its responses is disconnected, and others are served', {
   tags: 'slow',
 }, async () => {
   const socket = open(server.baseUrl);
@@ -141,7 +141,7 @@ test('a client that reads none of its answers is given up, and others are served
   let closed = false;
   socket.on('close', () => (closed = true));
   await once(socket, 'connect');
-  // More of them than the two kernels keep between them.
+  // More than the socket buffers of both sides hold.
   const list = request('GET /api/v1/openapi.json HTTP/1.1', 'Host: x');
   const asking = setInterval(() => socket.write(list.repeat(20)), 20);
   try {
@@ -159,7 +159,7 @@ test('a client that reads none of its answers is given up, and others are served
   await othersAreServed();
 });
 
-test('five hundred connections that say nothing are closed in time, and others are served meanwhile', {
+test('five hundred silent connections are closed in time, and others are served', {
   tags: 'slow',
 }, async () => {
   const idle = Array.from({ length: 500 }, () => begin(''));
@@ -172,7 +172,7 @@ describe('a body of 30 MB', { tags: 'slow' }, () => {
   const size = 30 * 1024 * 1024;
   const part = Buffer.alloc(256 * 1024, ' ');
 
-  /** Sends it as long as the service takes it, and answers how much that was. */
+  /** Sends it while the service accepts it, and returns the number of bytes. */
   async function push(path: string, framing: string, field: string) {
     const socket = open(server.baseUrl);
     sockets.push(socket);
@@ -204,19 +204,19 @@ describe('a body of 30 MB', { tags: 'slow' }, () => {
     ['/api/v1/licenses/validate', 'X-A: b'],
     ['/graphql', 'X-A: b'],
   ] as const)(
-    'to %s is refused with 413, its length told or not, and not gathered up',
+    'to %s is refused with 413, with or without a declared length, and not buffered',
     async (path, field) => {
       const own = typeof field === 'string' ? field : field();
       for (const framing of [`Content-Length: ${size}`, 'Transfer-Encoding: chunked']) {
         const { sent, text } = await push(path, framing, own);
         expect(text, framing).toMatch(/^HTTP\/1\.1 413 .*"code":"PAYLOAD_TOO_LARGE"/s);
-        // What was sent before the answer came is what the limit takes, and what lies in buffers on the way.
+        // The bytes sent before the response are those within the limit and those in socket buffers.
         expect(sent, framing).toBeLessThan(size);
       }
     },
   );
 
-  test('takes no more memory of the process than a few of the largest that are taken', async () => {
+  test('uses no more memory than a few of the largest accepted bodies', async () => {
     await push('/api/v1/apps/create', 'Transfer-Encoding: chunked', credential);
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -224,12 +224,12 @@ describe('a body of 30 MB', { tags: 'slow' }, () => {
     await Promise.all(
       Array.from({ length: 10 }, () => push('/api/v1/auth/login', 'Transfer-Encoding: chunked', 'X-A: b')),
     ).finally(() => clearInterval(watch));
-    // Less than half of what is offered, however rarely memory is collected.
+    // Less than half of the bytes offered, however rarely garbage is collected.
     expect(most - before).toBeLessThan(5 * size);
   });
 });
 
-test('a body that is compressed is not inflated: it is no JSON as it comes', async () => {
+test('a compressed body is not decompressed, so it is not JSON', async () => {
   const bomb = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '));
   expect(bomb.length).toBeLessThan(64 * 1024);
   for (const [path, field] of [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** What the attacks read of a JSON schema. */
+/** The parts of a JSON schema that the attacks use. */
 export interface Schema {
   readonly $ref?: string | undefined;
   readonly type?: string | readonly string[] | undefined;
@@ -65,11 +65,11 @@ const { paths, components } = document.parse(
 
 const last = (reference: string): string => reference.split('/').at(-1) ?? '';
 
-/** A route of the committed contract: one that is added is attacked too. */
+/** A route of the committed contract, so that new routes are attacked too. */
 export interface ContractRoute {
   readonly operationId: string;
   readonly method: string;
-  /** As the contract writes it, below `/api/v1`. */
+  /** The path in the contract, relative to `/api/v1`. */
   readonly path: string;
   readonly isOpen: boolean;
   readonly query: readonly string[];
@@ -93,7 +93,7 @@ export const contractRoutes: readonly ContractRoute[] = Object.entries(paths).fl
 export const resolve = (found: Schema): Schema =>
   found.$ref === undefined ? found : (components.schemas[last(found.$ref)] ?? {});
 
-/** Every place of a body where a text stands, as the names and indexes that lead there. */
+/** The paths of all texts in a body, as member names and indexes. */
 export function textPlaces(
   found: Schema,
   at: readonly (string | number)[] = [],
@@ -105,7 +105,7 @@ export function textPlaces(
   return type === 'string' || (Array.isArray(type) && type.includes('string')) ? [at] : [];
 }
 
-/** Values of this shape. What is named in `known` is one of those, so that bodies name what there is. */
+/** Values of this shape. Members in `known` have one of the given values, so that bodies refer to existing data. */
 export function valuesOf(
   found: Schema,
   known: Readonly<Record<string, readonly unknown[]>>,

@@ -28,10 +28,10 @@ const lock = z
   })
   .parse(readJson('package-lock.json'));
 
-/** What an installation without development dependencies has. */
+/** The packages of an installation without development dependencies. */
 const production = Object.entries(lock.packages).filter(([where, { dev }]) => where !== '' && !dev);
 
-/** Licences that let a vendor run the service, change it and pass it on without opening anything of its own. */
+/** Licences that let a vendor run, change and redistribute the service without publishing source code. */
 const allowed: ReadonlySet<string> = new Set([
   'MIT',
   'ISC',
@@ -43,17 +43,17 @@ const allowed: ReadonlySet<string> = new Set([
   'Unlicense',
   'CC0-1.0',
   'Python-2.0',
-  // PostgreSQL's own, which is of the kind of BSD.
+  // PostgreSQL's own licence, which is similar to BSD.
   'PostgreSQL',
 ]);
 
-/** Of other licences, or of none that their package.json states: what they are for, and why that is no trouble. */
+/** Packages with other licences, or none in package.json: their purpose, and why this is acceptable. */
 const exceptions: Readonly<Record<string, string>> = {
   elkjs: 'EPL-2.0; draws diagrams in the studio of the prisma command line, which the service does not load',
   'seq-queue': 'MIT by its LICENSE file; in the prisma command line, too',
 };
 
-/** The licence of a package by what is installed; the lock file says it of most. */
+/** The licence of an installed package. The lock file has it for most. */
 function licenceOf(where: string, stated: string | undefined): string {
   if (stated !== undefined) return stated;
   const file = path.join(where, 'package.json');
@@ -66,14 +66,14 @@ function licenceOf(where: string, stated: string | undefined): string {
 
 const nameOf = (where: string): string => where.split('node_modules/').at(-1) ?? '';
 
-/** Of an expression with OR one is enough, of one with AND all are needed. */
+/** In an expression with OR one licence must be accepted, with AND all. */
 const isAllowed = (expression: string): boolean =>
   expression
     .replaceAll(/[()]/g, '')
     .split(/ or /i)
     .some((choice) => choice.split(/ and /i).every((licence) => allowed.has(licence.trim())));
 
-test('every package that production installs has a licence of the list', () => {
+test('every production dependency has an accepted licence', () => {
   expect(production.length).toBeGreaterThan(50);
   const others = production
     .map(([where, { license }]) => [where, licenceOf(where, license)] as const)
@@ -81,7 +81,7 @@ test('every package that production installs has a licence of the list', () => {
   expect(others).toEqual([]);
 });
 
-test('a licence outside of the list is noticed, in an expression too', () => {
+test('a licence that is not accepted is detected, also in an expression', () => {
   for (const licence of ['GPL-3.0', 'unknown', 'MIT AND GPL-3.0', 'UNLICENSED', '']) {
     expect(isAllowed(licence), licence).toBe(false);
   }
@@ -89,22 +89,22 @@ test('a licence outside of the list is noticed, in an expression too', () => {
     expect(isAllowed(licence), licence).toBe(true);
 });
 
-/** Packages whose install scripts npm runs where it is told to. The service needs none of them to run. */
+/** Packages with optional install scripts. The service does not need them. */
 const withInstallScripts: Readonly<Record<string, string>> = {
   '@scarf/scarf': 'tells its maker that Swagger UI was installed; package.json turns it off',
   prisma: 'warns of an old Node.js',
   '@prisma/engines': 'downloads an engine that nothing here uses',
 };
 
-test('no package runs a program of its own when it is installed, beside those that do not have to', () => {
+test('no package has a required install script', () => {
   const found = production.filter(([, { hasInstallScript }]) => hasInstallScript).map(([where]) => where);
   expect(found.map(nameOf).filter((name) => withInstallScripts[name] === undefined)).toEqual([]);
 });
 
-test('every package comes from the registry, and is held to its hash', () => {
+test('every package comes from the registry and has a hash', () => {
   for (const [where, { resolved, integrity }] of Object.entries(lock.packages)) {
     if (where === '') continue;
-    // Without an address it is the registry's that npm is set to; a hash holds whichever answers.
+    // Without a URL, npm uses its configured registry; the hash applies in any case.
     if (resolved !== undefined) expect(resolved, where).toMatch(/^https:\/\/registry\.npmjs\.org\//);
     expect(integrity, where).toMatch(/^sha512-/);
   }
@@ -116,7 +116,7 @@ test('every direct dependency is pinned to one version', () => {
     expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
 
-test('SECURITY.md gives a reason for every direct dependency, and for nothing else', () => {
+test('SECURITY.md gives a reason for exactly the direct dependencies', () => {
   const text = readFileSync(path.join(root, 'SECURITY.md'), 'utf8');
   const section = text.split(/^## /m).find((part) => part.startsWith('Dependencies')) ?? '';
   const rows = [...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, name = '', reason = '']) => ({
@@ -127,14 +127,14 @@ test('SECURITY.md gives a reason for every direct dependency, and for nothing el
   for (const { name, reason } of rows) expect(reason.trim().length, name).toBeGreaterThan(10);
 });
 
-test('every file and test that SECURITY.md names is there', () => {
+test('every file and test named in SECURITY.md exists', () => {
   const text = readFileSync(path.join(root, 'SECURITY.md'), 'utf8');
   const named = [...text.matchAll(/`((?:src|test|prisma)\/[\w./-]+)`/g)].map((match) => match[1] ?? '');
   expect(named.length).toBeGreaterThan(20);
   for (const file of named) expect(existsSync(path.join(root, file)), file).toBe(true);
 });
 
-test('every test file of this folder is told of in its README', () => {
+test('the README of this folder mentions every test file', () => {
   const text = readFileSync(path.join(root, 'test/attack/README.md'), 'utf8');
   for (const file of readdirSync(import.meta.dirname)) {
     if (file.endsWith('.ts')) expect(text, file).toContain(`\`${file}\``);

@@ -28,7 +28,7 @@ import { createWorld } from '../setup/world.ts';
 import { contractRoutes, textPlaces } from './contract.ts';
 
 const strings = naughtyStrings();
-/** Each field gets a part of them, another one than its neighbour; together the fields get all, several times. */
+/** Each field gets a different part of the strings. Together, the fields get all of them several times. */
 const perField = 24;
 let turn = 0;
 const nextStrings = (): readonly string[] => {
@@ -47,7 +47,7 @@ afterAll(() => server.close());
 
 type Place = readonly (string | number)[];
 
-/** A value with this at one place of it. */
+/** Sets one place of a value. */
 function withAt(place: Place, text: string): unknown {
   const [first, ...rest] = place;
   if (first === undefined) return text;
@@ -61,7 +61,7 @@ const merge = (good: Readonly<Record<string, unknown>>, place: Place, text: stri
 
 const isHeldWell = (text: string) => text.isWellFormed() && !text.includes('\0');
 
-/** The routes with a text in their bodies: one that is added is among them. */
+/** All routes with a text in their bodies, including new ones. */
 const places = contractRoutes.flatMap((route) =>
   route.body === null
     ? []
@@ -72,11 +72,11 @@ const places = contractRoutes.flatMap((route) =>
       ]),
 );
 
-/** Never a right one: what deletes the account or changes its password must be refused. */
+/** A wrong password, so that requests to delete the account or change its password are refused. */
 const wrongPassword = { password: 'not the password' };
 
 describe.skipIf(strings === null)('naughty strings', () => {
-  test('have every text of every body to go through', () => {
+  test('cover every text of every body', () => {
     expect(places.length).toBeGreaterThan(40);
   });
 
@@ -117,7 +117,7 @@ describe.skipIf(strings === null)('naughty strings', () => {
     return isScalarType(type) && ['String', 'ID'].includes(type.name) ? [at] : [];
   }
 
-  /** Puts a text into variables that are good, at one place. */
+  /** Puts a text into valid variables at one place. */
   function replaced(value: unknown, place: Place, text: string): unknown {
     const [first, ...rest] = place;
     if (first === undefined) return text;
@@ -145,7 +145,7 @@ describe.skipIf(strings === null)('naughty strings', () => {
       );
     });
 
-  test('have every text of every argument in GraphQL to go through', () => {
+  test('cover every text of every GraphQL argument', () => {
     expect(graphqlPlaces.length).toBeGreaterThan(30);
   });
 
@@ -179,7 +179,7 @@ describe.skipIf(strings === null)('naughty strings', () => {
   );
 
   test.each(sealedPlaces)('inside the seal: %s', { timeout: 60_000 }, async (_name, path, member) => {
-    // Of a vendor of its own: the strings above have been through all settings of the other's application.
+    // With a separate vendor, because the strings above have changed all settings of the other's application.
     const application = await (await createWorld(server)).createApplication();
     const session = await openSession(server, application);
     const good = { licenseKey: 'NONE', username: 'nobody', password: 'not the password' };
@@ -194,7 +194,7 @@ describe.skipIf(strings === null)('naughty strings', () => {
     });
   });
 
-  test('caused no unexpected failure', () => {
+  test('cause no unexpected error', () => {
     expect(server.logLines.filter((line) => line.includes('unexpectedly'))).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ const clock = { now: () => noon };
 const keyring = createKeyring(new Uint8Array(32).fill(1));
 const check = <Inputs>(runs: number, property: fc.IProperty<Inputs>): void => fc.assert(property, fuzz(runs));
 
-test('strict JSON reads what is JSON in UTF-8, and throws for all else', { timeout: fuzzTimeout }, () => {
+test('strict JSON parses JSON in UTF-8 and throws for everything else', { timeout: fuzzTimeout }, () => {
   const text = fc.jsonValue().map((value) => JSON.stringify(value));
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
@@ -55,7 +55,7 @@ test('strict JSON reads what is JSON in UTF-8, and throws for all else', { timeo
   );
 });
 
-test('the extent of a JSON text is never told as less than it is', { timeout: fuzzTimeout }, () => {
+test('the size of a JSON text is never underestimated', { timeout: fuzzTimeout }, () => {
   const count = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 1;
     return 1 + Object.values(value).reduce((sum: number, item) => sum + count(item), 0);
@@ -76,14 +76,14 @@ test('the extent of a JSON text is never told as less than it is', { timeout: fu
       const bytes = Buffer.from(JSON.stringify(read));
       const excess = findExcess(bytes, { values, text });
       if (count(read) > values || longest(read) > text) {
-        // A text that is shorter than both limits together is none that needs them.
+        // A text shorter than both limits together cannot exceed them.
         if (bytes.length > Math.min(values, text)) expect(excess).not.toBeNull();
       }
     }),
   );
 });
 
-test('canonical JSON comes out of anything that strict JSON read, or is refused by an exception', () =>
+test('canonical JSON serializes everything that strict JSON parses, or throws', () =>
   check(
     1000,
     fc.property(hostileValue, (value) => {
@@ -101,7 +101,7 @@ test('canonical JSON comes out of anything that strict JSON read, or is refused 
 
 const envelopeText = fc.oneof(hostileText, fc.base64String({ maxLength: 60 }));
 
-test('an envelope of any texts opens or does not, without an exception', () => {
+test('an envelope of any texts can be opened or not, without an exception', () => {
   const key = new Uint8Array(32).fill(3);
   const good = sealEnvelope(key, new TextEncoder().encode('{"a":1}'));
   return check(
@@ -115,7 +115,7 @@ test('an envelope of any texts opens or does not, without an exception', () => {
   );
 });
 
-test('messages of the protocol are parsed or refused, and never throw', () =>
+test('protocol messages are parsed or refused without an exception', () =>
   check(
     1000,
     fc.property(hostileValue, hostileValue, envelopeText, (one, two, text) => {
@@ -147,7 +147,7 @@ test('messages of the protocol are parsed or refused, and never throw', () =>
     }),
   ));
 
-test('a session ticket is opened where it was sealed so, and nothing else is', () => {
+test('only a sealed session ticket can be opened', () => {
   const options = { ticketSecret: new Uint8Array(32).fill(7), clock, replayEpoch: () => 'epoch' };
   const tickets = createTicketSealer(options);
   const session = {
@@ -172,14 +172,14 @@ test('a session ticket is opened where it was sealed so, and nothing else is', (
   );
 });
 
-test('a cookie is read where it was signed so, and nothing else is', { timeout: fuzzTimeout }, async () => {
+test('only a signed cookie is accepted', { timeout: fuzzTimeout }, async () => {
   const token = await signCookieToken(keyring, clock, {
     developerId: newId() as DeveloperId,
     sessionVersion: 1,
   });
   expect(await readCookieToken(keyring, clock, token)).not.toBeNull();
   const changed = damaged(token).map((bytes) => bytes.toString('latin1'));
-  // The last character of the signature has bits that say nothing; the token's hash takes account of it.
+  // The last character of the signature has unused bits; the token's hash ignores them.
   const isSame = (text: string) => text.length === token.length && text.startsWith(token.slice(0, -1));
   const spaced = fc
     .constantFrom(' ', '\t', '\n', '=')
@@ -193,7 +193,7 @@ test('a cookie is read where it was signed so, and nothing else is', { timeout: 
   );
 });
 
-test('a bearer token is looked up by 32 bytes, or not at all', () => {
+test('a bearer token is looked up by 32 bytes or not at all', () => {
   const { token, keyHash } = createApiKeyToken();
   expect(apiKeyTokenHash(token)).toEqual(keyHash);
   return check(
@@ -212,7 +212,7 @@ test('a bearer token is looked up by 32 bytes, or not at all', () => {
   );
 });
 
-test('a cursor is the one text of the id that it wraps, and nothing else is one', () => {
+test('a cursor is the only encoding of its id, and other texts are not cursors', () => {
   const good = encodeCursor(newId());
   return check(
     1000,
@@ -231,7 +231,7 @@ test('a cursor is the one text of the id that it wraps, and nothing else is one'
   );
 });
 
-test('text is an id in one spelling, and its time is a number', () => {
+test('an id has one spelling, and its time is a number', () => {
   const good = newId();
   return check(
     1000,
@@ -250,7 +250,7 @@ test('text is an id in one spelling, and its time is a number', () => {
   );
 });
 
-test('a mask makes keys that fit it, or is refused', () => {
+test('a mask generates keys that match it, or is refused', () => {
   const unit = fc.constantFrom(...'XXXXXXx-_ ~!\0é💥$&\\');
   const masks = fc.oneof(
     hostileText,
@@ -270,7 +270,7 @@ test('a mask makes keys that fit it, or is refused', () => {
   );
 });
 
-test('a forwarded address is read in its one spelling, or not at all', () => {
+test('a forwarded address is parsed to its canonical form or refused', () => {
   const address = fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.ipV6());
   const written = fc.oneof(
     address,
@@ -294,7 +294,7 @@ test('a forwarded address is read in its one spelling, or not at all', () => {
   );
 });
 
-test('an Accept header field of any text is answered without an exception', () => {
+test('any text in Accept is handled without an exception', () => {
   const served = ['application/json'];
   const part = fc.constantFrom(
     'application',
@@ -323,7 +323,7 @@ test('an Accept header field of any text is answered without an exception', () =
   );
 });
 
-test('a configuration is loaded or refused in words, which never quote a secret', () => {
+test('a configuration is loaded or refused with messages that contain no secret', () => {
   const secret = 'a master secret of enough bytes for it';
   const password = 'hunter2hunter2';
   const numbers = fc.constantFrom('0', '1', '-1', '99999', '1e3', '0x10', ' 5 ', '4000', '');

@@ -44,14 +44,14 @@ beforeAll(async () => {
     clientNonceB64: [Buffer.alloc(32, 1).toString('base64')],
     sessionId: [session.sessionId, 'none'],
     licenseKey: [licenseKey, 'none'],
-    // Never the right one: the account is to be there at the end.
+    // A wrong password, so that the account still exists at the end.
     password: ['not the password', 'p'.repeat(1024)],
     amount: [1, 3],
   };
 });
 afterAll(() => server.close());
 
-/** Every code that a failure can have. */
+/** All error codes. */
 const codes: ReadonlySet<string> = new Set([
   ...serviceErrorCodes,
   ...verdictCodes,
@@ -69,7 +69,7 @@ interface Ask {
 
 const largestAnswer = 2_000_000;
 
-/** Sends, and holds the answer to what every answer of every route is. */
+/** Sends a request and checks what applies to the response of every route. */
 async function hold({ method, path, headers, body }: Ask): Promise<void> {
   const before = server.logLines.length;
   const answer = await fetch(server.baseUrl + path, {
@@ -85,7 +85,7 @@ async function hold({ method, path, headers, body }: Ask): Promise<void> {
   expect(text.length).toBeLessThan(largestAnswer);
   expectClosedData(answer.headers, `${method} ${path}`);
   expect(answer.headers.get('x-request-id')).toMatch(/^[\w.:/+=@-]{1,200}$/);
-  // A preflight is answered with header fields alone.
+  // The response to a preflight has only header fields.
   if (text !== '')
     expect(answer.headers.get('content-type')).toMatch(/^application\/(graphql-response\+)?json/);
   expect(text).not.toMatch(/node_modules|\bat \w+ \(|\.ts:\d|SELECT |prisma\./);
@@ -96,7 +96,7 @@ async function hold({ method, path, headers, body }: Ask): Promise<void> {
   }
 }
 
-/** An id of a path: a good one, one that names nothing, or any text. What deletes or bans never meets the good ones. */
+/** An id in a path: an existing one, a missing one, or any text. Deletions and bans never get existing ids. */
 const idOf = ({ method, operationId }: ContractRoute) => {
   const good =
     method === 'DELETE' || /ban|revoke/i.test(operationId)
@@ -163,7 +163,7 @@ const headersOf = fc.dictionary(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A body of the route's shape, as it is or with one thing wrong. */
+/** A body of the route's shape, valid or with one error. */
 function bodyOf(route: ContractRoute): fc.Arbitrary<Buffer | null> {
   const good = route.body === null ? fc.constant<unknown>({}) : valuesOf(route.body, known);
   const write = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
@@ -192,7 +192,7 @@ function bodyOf(route: ContractRoute): fc.Arbitrary<Buffer | null> {
 const who = fc.constantFrom('anonymous', 'bearer', 'cookie' as const);
 
 test.each(contractRoutes.map((route) => [route.operationId, route] as const))(
-  '%s answers anything in one of the shapes that it has',
+  '%s responds to anything with one of its documented shapes',
   { timeout: fuzzTimeout },
   async (_name, route) => {
     const asks = fc.tuple(pathOf(route), queryOf(route), headersOf, bodyOf(route), who);
@@ -210,7 +210,7 @@ test.each(contractRoutes.map((route) => [route.operationId, route] as const))(
   },
 );
 
-test('methods and paths that are none are, whatever they look like', { timeout: fuzzTimeout }, async () => {
+test('unknown methods and paths are refused, whatever they look like', { timeout: fuzzTimeout }, async () => {
   const part = fc.oneof(
     fc.constantFrom(
       'api',
@@ -233,7 +233,7 @@ test('methods and paths that are none are, whatever they look like', { timeout: 
   const path = fc.array(part, { maxLength: 5 }).map((parts) => `/api/v1/nothing/${parts.join('/')}`);
   await fc.assert(
     fc.asyncProperty(method, path, headersOf, who, async (name, where, headers, actor) => {
-      // A client takes dots out of a path by itself: raw-requests.test.ts has them.
+      // A client removes dot segments from a path; raw-requests.test.ts tests them.
       fc.pre(new URL(where, server.baseUrl).pathname.startsWith('/api/v1/nothing'));
       await hold({ method: name, path: where, headers: { ...headers, ...credentials[actor] }, body: null });
     }),
@@ -241,7 +241,7 @@ test('methods and paths that are none are, whatever they look like', { timeout: 
   );
 });
 
-test('an inner body of anything is judged within the seal', { timeout: fuzzTimeout }, async () => {
+test('any inner body gets a sealed result', { timeout: fuzzTimeout }, async () => {
   const members = [
     'licenseKey',
     'hwid',
@@ -273,7 +273,7 @@ const names = documents.flatMap((text) =>
   [...text.matchAll(/^(?:query|mutation) (\w+)/gm)].map((match) => match[1] ?? ''),
 );
 
-test('GraphQL answers documents and variables that were damaged with codes, and no fault', {
+test('GraphQL responds to damaged documents and variables with codes, without internal errors', {
   timeout: fuzzTimeout,
 }, async () => {
   const token = /[A-Za-z_]\w*|\$|[{}()[\]:!=@|]|\.\.\.|"[^"]*"|\d+/g;
@@ -358,7 +358,7 @@ test('GraphQL answers documents and variables that were damaged with codes, and 
   );
 });
 
-test('and the service is as it was', async () => {
+test('the service still works afterwards', async () => {
   expect((await fetch(`${server.baseUrl}/health`)).status).toBe(200);
   expect((await world.client.get('/api/v1/auth/me')).status).toBe(200);
   expect((await world.client.get(`/api/v1/apps/${applicationId}`)).status).toBe(200);

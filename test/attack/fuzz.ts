@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 /**
- * How often a property is tried: as often as it says, or `FUZZ_RUNS` times. `FUZZ_SEED` repeats a run; a failure
- * prints the seed and the smallest input that fails.
+ * Options of a property test: the given number of runs, or `FUZZ_RUNS`. `FUZZ_SEED` repeats a run; a failure prints the
+ * seed and the smallest failing input.
  */
 const wanted = z
   .object({
@@ -16,7 +16,7 @@ if (wanted.FUZZ_RUNS !== undefined) process.stderr.write(`Fuzzing with FUZZ_SEED
 
 export const fuzz = (runs: number) => ({ seed, numRuns: wanted.FUZZ_RUNS ?? runs });
 
-/** How long a test may take, in milliseconds: more where more was asked for. */
+/** The timeout of a test in milliseconds, which grows with the requested number of inputs. */
 export const fuzzTimeout = wanted.FUZZ_RUNS === undefined ? 60_000 : 3_600_000;
 
 /** Texts that have broken things elsewhere. */
@@ -91,7 +91,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   ),
 );
 
-/** Bytes that look like this text, with up to three of them changed, left out, or put in. */
+/** The bytes of this text with up to three of them changed, removed or inserted. */
 export const damaged = (text: string): fc.Arbitrary<Buffer> =>
   fc
     .array(

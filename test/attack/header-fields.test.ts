@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const json = { 'Content-Type': 'application/json' };
-/** Requests of every kind, each with the status that shows that it was of that kind. */
+/** Requests of every kind, each with the status that confirms the kind. */
 const requests: readonly [string, number, string, string, RequestInit][] = [
   ['a success', 200, 'GET', '/health', {}],
   ['the document of all routes', 200, 'GET', '/api/v1/openapi.json', {}],
@@ -58,7 +58,7 @@ const requests: readonly [string, number, string, string, RequestInit][] = [
   ['GraphQL that does not parse', 200, 'POST', '/graphql', { headers: json, body: '{"query":"{"}' }],
   ['GraphQL that is none', 400, 'POST', '/graphql', { headers: json, body: '{}' }],
   [
-    'GraphQL for who accepts no JSON',
+    'GraphQL for a client that accepts no JSON',
     406,
     'POST',
     '/graphql',
@@ -68,7 +68,7 @@ const requests: readonly [string, number, string, string, RequestInit][] = [
 ];
 
 test.each(requests)(
-  '%s is closed to other sites, and kept by nobody',
+  '%s is protected from other sites and not cacheable',
   async (what, status, method, path, init) => {
     const answer = await fetch(server.baseUrl + path, { method, ...init });
     await answer.arrayBuffer();
@@ -77,7 +77,7 @@ test.each(requests)(
   },
 );
 
-test('a sealed verdict is, and so is what a limit refuses', async () => {
+test('a sealed response is protected, and so is a refusal by a rate limit', async () => {
   const application = await world.createApplication();
   const session = await openSession(server, application);
   const answer = await session.client.post(validatePath, session.seal(session.inner({ licenseKey: 'none' })));
@@ -92,7 +92,7 @@ test('a sealed verdict is, and so is what a limit refuses', async () => {
   expectClosedData(refused.headers, 'a refusal for too many requests');
 });
 
-test('so is an event stream', async () => {
+test('an event stream is protected', async () => {
   const { id } = await world.createApplication();
   const stop = new AbortController();
   const query = 'subscription ($id: ID!) { securityLog(applicationId: $id) { id } }';
@@ -119,7 +119,7 @@ test.each([
 });
 
 describe('a page', () => {
-  /** Where a page may load from, and what may stand in it. */
+  /** Pages, with their allowed sources. */
   const allowed = ["'none'", "'self'", 'data:'];
   const pages = ['/docs', '/graphql'];
   const read = async (path: string) => {
@@ -128,23 +128,20 @@ describe('a page', () => {
     return { headers: answer.headers, text: await answer.text() };
   };
 
-  test.each(pages)(
-    '%s may load from this service alone, and runs no script that stands in it',
-    async (path) => {
-      const { headers } = await read(path);
-      expectClosedToOtherSites(headers, path);
-      expect(headers.get('cache-control')).toBe('no-store');
-      const policy = policyOf(headers);
-      expect(policy.get('script-src')).toEqual(["'self'"]);
-      for (const name of ['base-uri', 'form-action']) expect(policy.get(name), name).toEqual(["'none'"]);
-      for (const [name, sources] of policy) {
-        const styles = name === 'style-src' ? [...allowed, "'unsafe-inline'"] : allowed;
-        for (const source of sources) expect(styles, `${name} ${source}`).toContain(source);
-      }
-    },
-  );
+  test.each(pages)('%s loads only from this service and runs no inline script', async (path) => {
+    const { headers } = await read(path);
+    expectClosedToOtherSites(headers, path);
+    expect(headers.get('cache-control')).toBe('no-store');
+    const policy = policyOf(headers);
+    expect(policy.get('script-src')).toEqual(["'self'"]);
+    for (const name of ['base-uri', 'form-action']) expect(policy.get(name), name).toEqual(["'none'"]);
+    for (const [name, sources] of policy) {
+      const styles = name === 'style-src' ? [...allowed, "'unsafe-inline'"] : allowed;
+      for (const source of sources) expect(styles, `${name} ${source}`).toContain(source);
+    }
+  });
 
-  test.each(pages)('%s has no script in it, and names nothing on another host', async (path) => {
+  test.each(pages)('%s has no inline script and no URL on another host', async (path) => {
     const { text } = await read(path);
     for (const [tag, attributes = '', content = ''] of text.matchAll(/<script\b([^>]*)>(.*?)<\/script>/gs)) {
       expect(attributes, tag).toContain('src="');
@@ -163,7 +160,7 @@ describe('a page', () => {
   });
 });
 
-test('a service that is published over http holds no browser to https', async () => {
+test('a service with an http PUBLIC_URL sends no HSTS header', async () => {
   for (const path of ['/health', '/docs', '/nothing', '/api/v1/auth/me']) {
     const answer = await fetch(server.baseUrl + path);
     await answer.arrayBuffer();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const ask = (query: string) => new GraphqlClient(new ApiClient(server.baseUrl)).ask(query);
-/** A path of field names, so many times over, with every brace closed. */
+/** Nested field names, repeated, with all braces closed. */
 const nested = (root: string, path: readonly string[], times: number): string => {
   const names = [root, ...Array.from({ length: times }, () => path).flat()];
   return `{ ${names.join(' { ')} { name ${'} '.repeat(names.length + 1)}`;
@@ -29,13 +29,13 @@ test.each([
   expect(JSON.stringify(answer.answer.body).length).toBeLessThan(5_000);
 });
 
-test('what introspection answers is of the schema alone, and bounded', async () => {
+test('introspection returns only the schema, with a bounded size', async () => {
   const answer = await ask('{ __schema { types { name fields { name args { name } } } } }');
   expect(answer.errors).toEqual([]);
   expect(JSON.stringify(answer.data).length).toBeLessThan(200_000);
 });
 
-test('a name that is nearly right is told as nothing that introspection does not tell', async () => {
+test('suggestions for a misspelt name reveal nothing beyond introspection', async () => {
   const { answer } = await ask('{ mee { id passwordHash } }');
   expect(JSON.stringify(answer.body)).not.toMatch(/password_hash|private_key|prisma/i);
 });

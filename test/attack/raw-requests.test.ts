@@ -31,14 +31,14 @@ const me = (...fields: string[]) => request('GET /api/v1/auth/me HTTP/1.1', 'Hos
 const post = (path: string, body: string, ...fields: string[]) =>
   `${request(`POST ${path} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, ...fields)}${body}`;
 
-/** The only answer to bytes that are one request. */
+/** The only response to the bytes of one request. */
 async function only(bytes: string) {
   const { answers, closed } = await send(bytes);
   expect(answers).toHaveLength(1);
   return { ...(answers[0] ?? expect.fail()), closed };
 }
 
-describe('a request whose end two servers could see in two places', () => {
+describe('a request with an ambiguous length', () => {
   const hidden = request('GET /api/v1/auth/me HTTP/1.1', 'Host: x');
   const begin = ['POST /api/v1/auth/logout HTTP/1.1', 'Host: x'];
   test.each([
@@ -68,14 +68,14 @@ describe('a request whose end two servers could see in two places', () => {
     expect(answers.map(({ status }) => status)).toEqual([400]);
   });
 
-  test('a request that is answered before its body is seen to be wrong has one answer', async () => {
+  test('a request that is answered before its body turns out to be invalid has one response', async () => {
     const bytes = `${request('POST /nothing HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked')}1\r\nab\r\n${hidden}`;
     const { answers, closed } = await send(bytes, 2);
     expect(closed).toBe(true);
     expect(answers).toHaveLength(1);
   });
 
-  test('two hosts are refused, or one of them is passed over: neither is said back', async () => {
+  test('two Host fields are refused or one is ignored, and neither is echoed', async () => {
     const { answers } = await send(
       request('GET /nothing HTTP/1.1', 'Host: one.example', 'Host: two.example'),
     );
@@ -86,18 +86,18 @@ describe('a request whose end two servers could see in two places', () => {
     );
   });
 
-  test('no host at all is refused', async () => {
+  test('a missing Host is refused', async () => {
     expect((await only(request('GET /health HTTP/1.1'))).status).toBe(400);
   });
 
-  test('requests one behind the other are answered in their order, each for itself', async () => {
+  test('pipelined requests are answered in order and separately', async () => {
     const pair = me(`Cookie: service_session=${cookie}`) + me();
     const { answers } = await send(pair, 2);
     expect(answers.map(({ status }) => status)).toEqual([200, 401]);
   });
 });
 
-test('a whole request with rubbish behind it is not told that it was rubbish: it may have been carried out', async () => {
+test('a complete request followed by garbage gets its own response, because it may have been executed', async () => {
   const body = '{"name":"a"}';
   const whole = post('/api/v1/apps/create', body, `Cookie: service_session=${cookie}`);
   expect((await only(whole)).status).toBe(201);
@@ -107,28 +107,25 @@ test('a whole request with rubbish behind it is not told that it was rubbish: it
   }
 });
 
-describe('what no route sees', () => {
+describe('a request that reaches no route', () => {
   test.each([
     ['a path with a backslash', request('GET /api\\v1 HTTP/1.1', 'Host: x'), 400, 'VALIDATION_FAILED'],
     ['a host with a slash', request('GET /health HTTP/1.1', 'Host: a/b'), 400, 'VALIDATION_FAILED'],
     ['an unknown expectation', me('Expect: foo'), 417, 'EXPECTATION_FAILED'],
     ['rubbish', 'rubbish\r\n\r\n', 400, 'VALIDATION_FAILED'],
-  ])(
-    '%s is answered in the one shape, with the fields of every answer',
-    async (_what, bytes, status, code) => {
-      const answer = await only(bytes);
-      expect(answer.status).toBe(status);
-      expect(JSON.parse(answer.body)).toMatchObject({ success: false, code, error: expect.any(String) });
-      const { fields } = await only(request('GET /health HTTP/1.1', 'Host: x'));
-      for (const [name, value] of fields) {
-        if (['content-length', 'connection', 'keep-alive', 'date', 'vary'].includes(name)) continue;
-        if (name === 'x-request-id') expect(answer.fields.get(name)).toMatch(/^[0-9a-f-]{36}$/);
-        else expect(answer.fields.get(name), name).toBe(value);
-      }
-    },
-  );
+  ])('%s gets an error of the usual shape and header fields', async (_what, bytes, status, code) => {
+    const answer = await only(bytes);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).toMatchObject({ success: false, code, error: expect.any(String) });
+    const { fields } = await only(request('GET /health HTTP/1.1', 'Host: x'));
+    for (const [name, value] of fields) {
+      if (['content-length', 'connection', 'keep-alive', 'date', 'vary'].includes(name)) continue;
+      if (name === 'x-request-id') expect(answer.fields.get(name)).toMatch(/^[0-9a-f-]{36}$/);
+      else expect(answer.fields.get(name), name).toBe(value);
+    }
+  });
 
-  test('a body behind an unknown expectation is no request', async () => {
+  test('a body after an unknown expectation is not treated as a request', async () => {
     const hidden = request('GET /health HTTP/1.1', 'Host: x');
     const refused = post('/api/v1/auth/logout', hidden, 'Expect: foo');
     const { answers } = await send(refused + me(), 2);
@@ -136,17 +133,17 @@ describe('what no route sees', () => {
   });
 });
 
-describe('credentials that come more than once', () => {
+describe('repeated credentials', () => {
   const bearer = () => `Authorization: Bearer ${apiKey}`;
 
-  test('are none: of two in Authorization nobody can say which was meant', async () => {
+  test('in Authorization are ambiguous and refused', async () => {
     expect((await only(me(bearer()))).status).toBe(200);
     expect((await only(me(bearer(), 'Authorization: Bearer rubbish'))).status).toBe(401);
     expect((await only(me('Authorization: Bearer rubbish', bearer()))).status).toBe(401);
     expect((await only(me(`Authorization: Bearer ${apiKey}, Bearer ${apiKey}`))).status).toBe(401);
   });
 
-  test('a cookie that is there twice is the first one', async () => {
+  test('of a repeated cookie the first one counts', async () => {
     const { developer } = world;
     const both = (one: string, two: string) => [
       me(`Cookie: service_session=${one}; service_session=${two}`),
@@ -163,7 +160,7 @@ describe('credentials that come more than once', () => {
     for (const bytes of both('rubbish', cookie)) expect((await only(bytes)).status).toBe(401);
   });
 
-  test('a bad cookie does not stand in the way of a good key, and is not made good by a bad one', async () => {
+  test('an invalid cookie does not block a valid key, and an invalid key does not help it', async () => {
     expect((await only(me('Cookie: service_session=rubbish', bearer()))).status).toBe(200);
     const bad = 'Authorization: Bearer service_live_rubbish';
     expect((await only(me('Cookie: service_session=rubbish', bad))).status).toBe(401);
@@ -180,7 +177,7 @@ describe('credentials that come more than once', () => {
   });
 });
 
-test('header fields beyond 16 KiB are 431, in a field, in many, and in the address', async () => {
+test('header fields beyond 16 KiB are 431, in one field, in many, and in the URL', async () => {
   const long = 'x'.repeat(17_000);
   const many = Array.from({ length: 400 }, (_, index) => `X-Field-${index}: ${'y'.repeat(40)}`);
   for (const bytes of [
@@ -197,7 +194,7 @@ test('header fields beyond 16 KiB are 431, in a field, in many, and in the addre
 
 describe('methods', () => {
   test.each(['TRACE', 'PROPFIND', 'MOVE', 'PUT', 'DELETE', 'SEARCH', 'LINK', 'M-SEARCH', 'QUERY'])(
-    '%s runs no route and is answered as one that is not there',
+    '%s runs no route and gets the response of an unknown one',
     async (method) => {
       const bytes = request(
         `${method} /api/v1/auth/me HTTP/1.1`,
@@ -215,7 +212,7 @@ describe('methods', () => {
   );
 
   test.each(['FOO', 'get', 'GE T', 'G\u0000T', 'X'.repeat(1000), 'CONNECT'])(
-    '%s is no method, and is refused',
+    '%s is not a valid method and is refused',
     async (method) => {
       const { answers, closed } = await send(`${method} /api/v1/auth/me HTTP/1.1\r\nHost: x\r\n\r\n`);
       expect(closed).toBe(true);
@@ -236,7 +233,7 @@ describe('methods', () => {
     expect((await world.client.get(`/api/v1/apps/${id}`)).status).toBe(200);
   });
 
-  test('an upgrade to another protocol is none', async () => {
+  test('an upgrade to another protocol is ignored', async () => {
     const answer = await only(
       me('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'),
     );
@@ -244,7 +241,7 @@ describe('methods', () => {
   });
 });
 
-describe('other spellings of a path', () => {
+describe('variants of a path', () => {
   const spellings = [
     ...['//api/v1/auth/me', '/api//v1/auth/me', '/api/v1//auth/me', '/api/v1/auth/me/', '/api/v1/auth/me//'],
     ...['/./api/v1/auth/me', '/api/v1/./auth/me', '/api/v1/auth/../auth/me', '/health/../api/v1/auth/me'],
@@ -272,7 +269,7 @@ describe('other spellings of a path', () => {
     ...['/api/v1/auth/me#/health', '/api\\v1\\auth\\me', '/api/v1/auth/me%23', '/%', '/api/v1/auth/%'],
   ];
 
-  test.each(spellings)('%s needs the credential that the path needs', async (path) => {
+  test.each(spellings)('%s requires the same credential as the path', async (path) => {
     const answer = await only(request(`GET ${path} HTTP/1.1`, 'Host: x'));
     expect([400, 401, 404]).toContain(answer.status);
     expect(answer.body).not.toContain(world.developer.id);
@@ -294,7 +291,7 @@ describe('other spellings of a path', () => {
     expect(answer.fields.get('ratelimit-limit')).toBe('120');
   });
 
-  test('an address with a host in it is served as its path, and that host is not believed', async () => {
+  test('an absolute URL is served by its path, and its host is ignored', async () => {
     const { headers } = await world.client.get('/api/v1/auth/me');
     expect(headers.get('x-request-id')).not.toBeNull();
     const answer = await only(
@@ -310,7 +307,7 @@ describe('other spellings of a path', () => {
   });
 });
 
-describe('what a client writes of a host', () => {
+describe('a host named by a client', () => {
   const liars = [
     'X-Forwarded-Host: evil.example',
     'Forwarded: host=evil.example;proto=http',
@@ -320,7 +317,7 @@ describe('what a client writes of a host', () => {
     'X-Rewrite-URL: /api/v1/auth/me',
   ];
 
-  test('stands in no answer: sdkHint has PUBLIC_URL alone', async () => {
+  test('is in no response: sdkHint has PUBLIC_URL', async () => {
     const bytes = `${request(
       'POST /api/v1/apps/create HTTP/1.1',
       'Host: evil.example',
@@ -335,12 +332,12 @@ describe('what a client writes of a host', () => {
     expect(answer.body + JSON.stringify([...answer.fields])).not.toContain('evil.example');
   });
 
-  test('leads to no other route', async () => {
+  test('selects no other route', async () => {
     const answer = await only(request('GET /health HTTP/1.1', 'Host: x', ...liars));
     expect(JSON.parse(answer.body)).toEqual({ ok: true, service: 'latchkey' });
   });
 
-  test('is in no page and in no document either', async () => {
+  test('is in no page and no document', async () => {
     for (const path of ['/docs', '/graphql', '/api/v1/openapi.json', '/nothing']) {
       const fields = ['Host: evil.example', 'Accept: text/html', ...liars];
       const answer = await only(request(`GET ${path} HTTP/1.1`, ...fields));
@@ -348,7 +345,7 @@ describe('what a client writes of a host', () => {
     }
   });
 
-  test('frees no browser from https, where the service is published there', async () => {
+  test('does not disable HSTS of a service with an https PUBLIC_URL', async () => {
     const paths = ['/health', '/docs', '/graphql', '/nothing', '/api/v1/auth/me', '/api/v1/session/init'];
     for (const path of paths) {
       const answer = await only(request(`GET ${path} HTTP/1.1`, 'Host: x', ...liars));
@@ -360,7 +357,7 @@ describe('what a client writes of a host', () => {
     expect(sealed.fields.get('strict-transport-security')).toBe('max-age=31536000');
   });
 
-  test('makes the cookie no less secure', async () => {
+  test('does not make the cookie less secure', async () => {
     const body = JSON.stringify(world.login);
     const answer = await only(post('/api/v1/auth/login', body, 'X-Forwarded-Proto: http'));
     expect(answer.fields.get('set-cookie')).toMatch(
@@ -369,10 +366,10 @@ describe('what a client writes of a host', () => {
   });
 });
 
-describe('line ends in what is said back', () => {
+describe('line breaks in echoed text', () => {
   const split = ['%0d%0aSet-Cookie:%20a=b', '%E5%98%8A%E5%98%8DSet-Cookie:%20a=b', '%0aX-Evil:1'];
 
-  test.each(split)('%s makes no header field', async (text) => {
+  test.each(split)('%s cannot create a header field', async (text) => {
     for (const path of [`/${text}`, `/api/v1/apps/${text}`, `/graphql?query=${text}`, `/docs/${text}`]) {
       const { answers } = await send(
         request(`GET ${path} HTTP/1.1`, 'Host: x', `Cookie: service_session=${cookie}`),
@@ -384,7 +381,7 @@ describe('line ends in what is said back', () => {
     }
   });
 
-  test('a foreign origin that is refused is said back as text in JSON, and in no header field', async () => {
+  test('a refused origin is echoed in JSON but in no header field', async () => {
     const origin = 'https://evil.example/"><script>alert(1)</script>';
     const answer = await only(post('/api/v1/auth/logout', '{}', `Origin: ${origin}`));
     expect(answer.status).toBe(403);
@@ -393,7 +390,7 @@ describe('line ends in what is said back', () => {
   });
 });
 
-test('with TRUST_PROXY 0 no header field buys another bucket', async () => {
+test('with TRUST_PROXY 0 no header field changes the rate limit', async () => {
   const strict = await startTestServer({ env: { TRUST_PROXY: '0', RATE_LIMITS: 'auth=3' } });
   try {
     const statuses: number[] = [];
@@ -410,6 +407,6 @@ test('with TRUST_PROXY 0 no header field buys another bucket', async () => {
   }
 });
 
-test('nothing of all this was a fault of the service', () => {
+test('none of these requests caused an internal error', () => {
   expect(server.logLines.filter((line) => line.includes('unexpectedly'))).toEqual([]);
 });

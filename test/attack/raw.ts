@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as its bytes came. */
+/** A response, parsed from its bytes. */
 export interface RawAnswer {
   readonly status: number;
-  /** Lower-case names; of a name that came twice both values, joined by a comma. */
+  /** Names in lower case; repeated values are joined by a comma. */
   readonly fields: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** What came of bytes that no HTTP client would send. */
+/** The result of sending bytes that no HTTP client would send. */
 export interface RawExchange {
   readonly answers: readonly RawAnswer[];
-  /** Everything, as it came. */
+  /** All received bytes. */
   readonly text: string;
   /** Whether the service closed the connection. */
   readonly closed: boolean;
@@ -25,15 +25,15 @@ export function open(baseUrl: string): Socket {
   return socket;
 }
 
-/** Lines of a request, ended as HTTP ends them; the last one is followed by an empty one. */
+/** The lines of a request with CRLF line ends, followed by an empty line. */
 export const request = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 
 const quietFor = 700;
 
 /**
- * Sends bytes, and reads until the service closes the connection, until so many answers are there, or until a request
- * that is sent behind them on the same connection could no longer be what is being answered.
- * @param answers how many to wait for
+ * Sends bytes and reads until the service closes the connection, until the given number of responses has arrived, or until
+ * a further request on the same connection can no longer be the one being answered.
+ * @param answers the number of responses to wait for
  */
 export async function exchange(baseUrl: string, bytes: string | Buffer, answers = 1): Promise<RawExchange> {
   const socket = open(baseUrl);
@@ -47,13 +47,13 @@ export async function exchange(baseUrl: string, bytes: string | Buffer, answers 
   while (!closed && Date.now() < deadline && parse(text).length < answers) {
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
   }
-  // What else comes, and whether the connection is closed, comes at once.
+  // Further responses and the end of the connection arrive at once.
   await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, quietFor))]);
   socket.destroy();
   return { answers: parse(text), text, closed };
 }
 
-/** The answers that are whole. */
+/** The complete responses. */
 function parse(text: string): RawAnswer[] {
   const found: RawAnswer[] = [];
   for (let rest = text; rest !== ''; ) {
@@ -78,5 +78,5 @@ function parse(text: string): RawAnswer[] {
   return found;
 }
 
-/** The code of an answer's body; undefined where it has none. */
+/** The code in the body of a response; undefined if it has none. */
 export const codeOf = ({ body }: RawAnswer): string | undefined => /"code":"(\w+)"/.exec(body)?.[1];

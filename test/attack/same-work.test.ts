@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements, type StatementLog } from '../setup/statements.ts';
 import { createWorld, type World } from '../setup/world.ts';
 
-/** Every password that was verified: the cost in its hash, which is what decides how long it took. */
+/** The cost of each password verification, which determines its duration. */
 const { verified } = vi.hoisted(() => ({ verified: [] as string[] }));
 vi.mock('@node-rs/argon2', async (importActual) => {
   const actual = await importActual<typeof import('@node-rs/argon2')>();
@@ -40,13 +40,13 @@ beforeEach(() => {
   verified.length = 0;
 });
 
-/** The statements before an answer, without what is written behind it. */
+/** The statements before a response, without asynchronous writes. */
 async function workOf(ask: () => Promise<unknown>): Promise<{ sent: string[]; verified: string[] }> {
   await server.deps.services.securityLog.flush();
   statements.take();
   verified.length = 0;
   await ask();
-  // What is recorded beside an answer locks its developer first.
+  // Asynchronous log entries lock their developer first.
   const sent = statements
     .take()
     .filter((text) => /^\s*SELECT/i.test(text) && !text.includes('FOR KEY SHARE'));
@@ -55,8 +55,8 @@ async function workOf(ask: () => Promise<unknown>): Promise<{ sent: string[]; ve
 
 const visitor = () => new ApiClient(server.baseUrl);
 
-describe('a login that fails', () => {
-  test('of a developer verifies one password at one cost, whether or not there is the account', async () => {
+describe('a failed login', () => {
+  test('of a developer verifies one password at one cost, whether or not the account exists', async () => {
     const login = (email: string) => () =>
       visitor().post('/api/v1/auth/login', { email, password: 'not the password' });
     const unknown = await workOf(login('nobody@example.com'));
@@ -67,7 +67,7 @@ describe('a login that fails', () => {
     expect(unknown.sent[0]).toBe(known.sent[0]);
   });
 
-  test('of an end user does the same, statement for statement', async () => {
+  test('of an end user does the same, with the same statements', async () => {
     const login = (username: string) => () =>
       session.ask(clientPaths.login, { username, password: 'not the password' });
     const unknown = await workOf(login('unknown'));
@@ -77,7 +77,7 @@ describe('a login that fails', () => {
   });
 
   test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-    'of a developer does not wait for its record, which an unknown account has none of',
+    'of a developer does not wait for its log entry, which an unknown account does not have',
     async () => {
       const own = await startTestServer({ env: noLimits, database: 'server' });
       const { pool } = own.deps.services.database;
@@ -108,7 +108,7 @@ describe('a login that fails', () => {
   );
 });
 
-test('an API key that nobody has is looked up as one that was revoked: once, by its hash', async () => {
+test('an unknown API key is looked up like a revoked one: once, by its hash', async () => {
   const created = await world.client.post('/api/v1/account/api-keys', { name: 'revoked' });
   const [, token = ''] = /"apiKey":"([^"]+)"/.exec(JSON.stringify(created.body)) ?? [];
   const [, id = ''] = /"key":\{"id":"([^"]+)"/.exec(JSON.stringify(created.body)) ?? [];
@@ -121,7 +121,7 @@ test('an API key that nobody has is looked up as one that was revoked: once, by 
   for (const text of [...revoked.sent, ...unknown.sent]) expect(text).not.toContain('service_live_');
 });
 
-test('a license key that nobody has is looked up as one of another applicationâ€™s: once, by its hash', async () => {
+test('an unknown license key is looked up like a key of another application: once, by its hash', async () => {
   const other = await world.createApplication();
   const { licenseKey } = await other.mintOne();
   const validate = (key: string) => () => session.ask(clientPaths.validate, { licenseKey: key });
@@ -129,6 +129,6 @@ test('a license key that nobody has is looked up as one of another applicationâ€
   const known = await workOf(validate(licenseKey));
   expect(known.verified).toEqual([]);
   expect(unknown.sent).toHaveLength(1);
-  // The other application is looked for, too; the verdict, which says APP_MISMATCH, tells no less than that.
+  // The other application is looked up too, but the result APP_MISMATCH reveals it anyway.
   expect(known.sent.filter((text) => text.includes('FROM licenses'))).toEqual(unknown.sent);
 });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** What reads a header field by its lower-case name. */
+/** Reads a header field by its lower-case name. */
 interface Fields {
   get(name: string): string | null | undefined;
 }
@@ -24,7 +24,7 @@ export function policyOf(fields: Fields): ReadonlyMap<string, readonly string[]>
   );
 }
 
-/** Holds an answer to the header fields that close it to other sites, whatever it is. */
+/** Checks the header fields that protect a response from other sites. */
 export function expectClosedToOtherSites(fields: Fields, what: string): void {
   for (const [name, value] of Object.entries(everywhere))
     expect(fields.get(name), `${what}: ${name}`).toBe(value);
@@ -33,7 +33,7 @@ export function expectClosedToOtherSites(fields: Fields, what: string): void {
   expect(policy.get('frame-ancestors'), what).toEqual(["'none'"]);
 }
 
-/** Holds an answer with data to being kept by nobody and loading nothing, too. */
+/** Also checks that a response with data is not cacheable and loads nothing. */
 export function expectClosedData(fields: Fields, what: string): void {
   expectClosedToOtherSites(fields, what);
   expect(fields.get('cache-control'), what).toBe('no-store');

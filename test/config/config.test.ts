@@ -4,7 +4,7 @@ import { rateLimitDefaults } from '../../src/ephemeral/rate-limits.ts';
 
 const secret = 'k'.repeat(32);
 
-/** What the environment is refused for. */
+/** The problems of an environment. */
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     loadConfig(env);
@@ -105,14 +105,14 @@ test('every variable is read', () => {
   });
 });
 
-test('the configuration cannot be changed, at any depth', () => {
+test('the configuration is frozen deeply', () => {
   const config = loadConfig({ TURNSTILE_SECRET_KEY: 'key', CORS_ORIGINS: 'https://a.example' });
   for (const part of [config, config.rateLimits, config.corsOrigins, config.database, config.turnstile]) {
     expect(Object.isFrozen(part)).toBe(true);
   }
 });
 
-test('CACHED_LICENSES bounds what a process keeps, and is at least one', () => {
+test('CACHED_LICENSES limits the cache of a process, and is at least one', () => {
   expect(loadConfig({}).cachedLicenses).toBe(50_000);
   expect(loadConfig({ CACHED_LICENSES: '1000000' }).cachedLicenses).toBe(1_000_000);
   expect(problemsOf({ CACHED_LICENSES: '0' })).toEqual([
@@ -120,7 +120,7 @@ test('CACHED_LICENSES bounds what a process keeps, and is at least one', () => {
   ]);
 });
 
-test('an empty variable counts as unset, an unknown one is none of ours', () => {
+test('an empty variable counts as unset, an unknown one is ignored', () => {
   const empty = {
     PORT: '',
     HOST: '',
@@ -132,7 +132,7 @@ test('an empty variable counts as unset, an unknown one is none of ours', () => 
   expect(loadConfig({ ...empty, PATH: '/bin', SHELL: undefined })).toEqual(loadConfig({}));
 });
 
-test('the zone of a link-local HOST is no part of the public address', () => {
+test('the zone of a link-local HOST is not part of PUBLIC_URL', () => {
   expect(loadConfig({ HOST: 'fe80::1%eth0' })).toMatchObject({
     host: 'fe80::1%eth0',
     publicUrl: 'http://[fe80::1]:4000',
@@ -142,7 +142,7 @@ test('the zone of a link-local HOST is no part of the public address', () => {
 describe('WORKERS', () => {
   const shared = { DATABASE_URL: 'postgres://a', REDIS_URL: 'redis://a', SERVICE_SECRET: secret };
 
-  test('1 is what runs anyway', () => {
+  test('is 1 by default', () => {
     expect(loadConfig({ WORKERS: '1' })).toEqual(loadConfig({}));
   });
 
@@ -181,12 +181,12 @@ describe('WORKERS', () => {
       (loadConfig({ ...shared, WORKERS: String(workers) }).databaseConnections + connectionsBesidePool);
     const counts = Array.from({ length: 64 }, (_, index) => index + 1);
     expect(counts.filter((workers) => opened(workers) <= 90)).toEqual(counts.slice(0, 30));
-    // Of 100, three are the superuser's.
+    // Of 100, three are reserved for superusers.
     expect(counts.filter((workers) => opened(workers) <= 97)).toEqual(counts.slice(0, 32));
   });
 });
 
-test('every bad value is named at once, what one variable asks of another too', () => {
+test('all invalid values are reported together, including conflicts between variables', () => {
   const bad = {
     NODE_ENV: 'production',
     PORT: 'x',
@@ -292,7 +292,7 @@ describe('DATABASE_URL', () => {
     ]);
   });
 
-  test('wins over DATA_DIR', () => {
+  test('has priority over DATA_DIR', () => {
     const config = loadConfig({ DATABASE_URL: 'postgres://a', DATA_DIR: 'memory:', SERVICE_SECRET: secret });
     expect(config.database.kind).toBe('server');
   });
@@ -307,24 +307,24 @@ test('DATA_DIR names the embedded directory, or memory', () => {
 });
 
 describe('the master secret', () => {
-  test('is generated when nothing but this machine depends on it', () => {
+  test('is generated for an embedded database outside of production', () => {
     expect(problemsOf({})).toEqual([]);
   });
 
-  test('must be given in production', () => {
+  test('is required in production', () => {
     expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
       expect.stringMatching(/^SERVICE_SECRET must be set because NODE_ENV is production/),
     ]);
     expect(problemsOf({ NODE_ENV: 'production', SERVICE_SECRET: secret })).toEqual([]);
   });
 
-  test('must be given with a database server, whose instances share it', () => {
+  test('is required with a database server, whose instances share it', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://a' })).toEqual([
       expect.stringMatching(/^SERVICE_SECRET must be set because DATABASE_URL is set/),
     ]);
   });
 
-  test('is never repeated in an error, and no password is', () => {
+  test('is never in an error, and neither is a password', () => {
     const env = {
       SERVICE_SECRET: 'short-secret',
       DATABASE_URL: 'mysql://u:pa55word@a',
@@ -335,14 +335,14 @@ describe('the master secret', () => {
   });
 });
 
-test('production refuses unsealed client requests, elsewhere they can be admitted', () => {
+test('unsealed client requests can be accepted, but not in production', () => {
   expect(problemsOf({ NODE_ENV: 'production', SERVICE_SECRET: secret, CRYPTO_ENFORCE: 'false' })).toEqual([
     expect.stringMatching(/^CRYPTO_ENFORCE must not be false in production/),
   ]);
   expect(loadConfig({ CRYPTO_ENFORCE: 'false' }).cryptoEnforce).toBe(false);
 });
 
-test('the bot challenge is checked when its key is set, at the default address', () => {
+test('the bot challenge is checked at the default URL if its key is set', () => {
   expect(loadConfig({ TURNSTILE_VERIFY_URL: 'https://a/verify' }).turnstile).toBeNull();
   expect(loadConfig({ TURNSTILE_SECRET_KEY: 'key' }).turnstile).toEqual({
     secretKey: 'key',
@@ -370,7 +370,7 @@ describe('PUBLIC_URL', () => {
 });
 
 describe('COUNT_LIMITS', () => {
-  test('changes the limits that it names and leaves the others', () => {
+  test('changes only the limits that it names', () => {
     expect(loadConfig({ COUNT_LIMITS: 'bans=7, sessions = 2' }).countLimits).toEqual({
       applications: 1_000,
       apiKeys: 100,
@@ -379,7 +379,7 @@ describe('COUNT_LIMITS', () => {
     });
   });
 
-  test('names every bad part, with the names there are', () => {
+  test('reports every invalid part with the valid names', () => {
     expect(problemsOf({ COUNT_LIMITS: 'licenses=1,bans=0,apiKeys,bans=1,bans=2' })).toEqual([
       expect.stringMatching(/^COUNT_LIMITS has "licenses=1"; .* applications, apiKeys, bans, sessions/),
       expect.stringMatching(/^COUNT_LIMITS has "bans=0"; .* at least 1/),
@@ -390,21 +390,21 @@ describe('COUNT_LIMITS', () => {
 });
 
 describe('RATE_LIMITS', () => {
-  test('changes the limits that it names and leaves the others', () => {
+  test('changes only the limits that it names', () => {
     expect(loadConfig({ RATE_LIMITS: 'validate=600' }).rateLimits).toEqual({
       ...rateLimitDefaults,
       validate: 600,
     });
   });
 
-  test('names every bad part, with the names there are', () => {
+  test('reports every invalid part with the valid names', () => {
     expect(problemsOf({ RATE_LIMITS: 'speed=1,auth=9,validate' })).toEqual([
       expect.stringMatching(/^RATE_LIMITS has "speed=1"; .* auth, session, validate, clientAuth/),
       expect.stringMatching(/^RATE_LIMITS has "validate"; /),
     ]);
   });
 
-  test('takes a name once', () => {
+  test('accepts each name only once', () => {
     expect(problemsOf({ RATE_LIMITS: 'auth=1,auth=2' })).toEqual([
       'RATE_LIMITS has auth twice; write each name once',
     ]);

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { announce } from '../../src/supervisor/announce.ts';
 
-/** What an operator is told at the start of origins whose pages cannot keep a session cookie. */
+/** The warnings at the start about origins whose pages cannot store a session cookie. */
 function warningsOf(PUBLIC_URL: string | undefined, CORS_ORIGINS: string): string[] {
   const lines: string[] = [];
   const log = createLogger(
@@ -51,7 +51,7 @@ test.each([
   expect(warning).toContain('API key');
 });
 
-test('each origin of another site has its line', () => {
+test('each cross-site origin has its own line', () => {
   const origins = 'https://dash.example.com,https://one.example.org,https://two.example.org';
   expect(warningsOf('https://api.example.com', origins)).toHaveLength(2);
 });

@@ -23,7 +23,7 @@ test.each([
   expect(namesIn(name)).toEqual([`${name} -> ${meant}`]);
 });
 
-test('variables of the service, of the system and of other programs are not named', () => {
+test('variables of the service, the system and other programs are not reported', () => {
   const own = ['PORT', 'LOG_LEVEL', 'SERVICE_SECRET_PREVIOUS', 'NODE_ENV'];
   const system = [
     'PATH',

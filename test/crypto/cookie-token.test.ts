@@ -14,7 +14,7 @@ const week = 604_800;
 const part = (token: string, index: number): unknown =>
   JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());
 
-/** A token under our own key whose payload a test writes. */
+/** A token signed with the right key, with any payload. */
 const signed = (payload: Record<string, unknown>, header: { alg: string; typ?: string } = { alg: 'EdDSA' }) =>
   new SignJWT(payload).setProtectedHeader(header).sign(keyring.cookie.privateKey);
 
@@ -27,7 +27,7 @@ const payload = {
 };
 
 describe('a cookie token', () => {
-  test('says what was signed', async () => {
+  test('contains the signed claims', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
     expect(await readCookieToken(keyring, at(5), token)).toEqual({
       ...claims,
@@ -36,7 +36,7 @@ describe('a cookie token', () => {
     });
   });
 
-  test('has one hash, however the spare bits of its last character are written', async () => {
+  test('has one hash, whatever the unused bits of its last character', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
     const other = await signCookieToken(keyring, at(1), claims);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -50,13 +50,13 @@ describe('a cookie token', () => {
     expect(hashes[2]).not.toBe(hashes[0]);
   });
 
-  test('is a JWT under EdDSA that names developer and times, and nothing secret', async () => {
+  test('is an EdDSA JWT with developer and times, and no secret', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
     expect(part(token, 0)).toEqual({ alg: 'EdDSA', typ: 'JWT' });
     expect(part(token, 1)).toEqual(payload);
   });
 
-  test('lives seven days and no second longer', async () => {
+  test('is valid for exactly seven days', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
     expect(await readCookieToken(keyring, at(week - 1), token)).toMatchObject(claims);
     expect(await readCookieToken(keyring, at(week), token)).toBeNull();
@@ -70,7 +70,7 @@ describe('a cookie token', () => {
 
   test('is refused with any character changed', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
-    // The last one is left out: four of its bits say nothing.
+    // Except the last one: four of its bits are unused.
     for (let index = 0; index < token.length - 1; index++) {
       const replaced = token[index] === 'A' ? 'B' : 'A';
       const forged = token.slice(0, index) + replaced + token.slice(index + 1);
@@ -78,7 +78,7 @@ describe('a cookie token', () => {
     }
   });
 
-  test('is refused without a signature, or under one that the public key could make as a secret', async () => {
+  test('is refused without a signature, or with the public key as an HMAC secret', async () => {
     const unsecured = new UnsecuredJWT(payload).encode();
     const publicKey = keyring.cookie.publicKey.export({ format: 'pem', type: 'spki' });
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -89,7 +89,7 @@ describe('a cookie token', () => {
     }
   });
 
-  test('is refused where a claim is missing or of the wrong kind', async () => {
+  test('is refused if a claim is missing or has the wrong type', async () => {
     expect(await readCookieToken(keyring, at(0), await signed(payload))).toMatchObject(claims);
     const changes: Record<string, unknown>[] = [
       { sub: undefined },
@@ -108,19 +108,19 @@ describe('a cookie token', () => {
     }
   });
 
-  test('is refused where it is none', async () => {
+  test('is refused if it is malformed', async () => {
     for (const token of ['', '.', '..', 'a.b.c', 'null', '\0', 'x'.repeat(10_000)]) {
       expect(await readCookieToken(keyring, at(0), token)).toBeNull();
     }
   });
 });
 
-describe('a cookie token of a secret that was replaced', () => {
+describe('a cookie token of a previous secret', () => {
   const current = new Uint8Array(32).fill(2);
   const rotated = (replacedAt: number | null) =>
     createKeyring(current, [{ secret: new Uint8Array(32).fill(1), replacedAt }]);
 
-  test('is good until it expires', async () => {
+  test('is valid until it expires', async () => {
     const token = await signCookieToken(keyring, at(0), claims);
     for (const replacedAt of [null, noon, noon + 60_000]) {
       expect(await readCookieToken(rotated(replacedAt), at(week - 1), token)).toMatchObject(claims);
@@ -129,7 +129,7 @@ describe('a cookie token of a secret that was replaced', () => {
     expect(await readCookieToken(createKeyring(current), at(1), token)).toBeNull();
   });
 
-  test('is good for nothing once all that could be have expired: it can only be forged', async () => {
+  test('is refused after all possible tokens have expired, because it must be forged', async () => {
     const forged = await signCookieToken(keyring, at(2 * week), claims);
     expect(await readCookieToken(rotated(noon), at(week - 1), forged)).not.toBeNull();
     expect(await readCookieToken(rotated(noon), at(week), forged)).toBeNull();
@@ -137,7 +137,7 @@ describe('a cookie token of a secret that was replaced', () => {
     expect(await readCookieToken(rotated(null), at(2 * week + 1), forged)).toMatchObject(claims);
   });
 
-  test('is never made', async () => {
+  test('is never issued', async () => {
     const token = await signCookieToken(rotated(null), at(0), claims);
     expect(await readCookieToken(keyring, at(1), token)).toBeNull();
     expect(await readCookieToken(createKeyring(current), at(1), token)).toMatchObject(claims);

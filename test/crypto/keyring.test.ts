@@ -19,31 +19,31 @@ const partsOf = (secret: Uint8Array) => {
 };
 
 describe('the keyring', () => {
-  test('is the same for the same master secret: a restart reads what was written before', () => {
+  test('is the same for the same master secret, so that data stays readable after a restart', () => {
     expect(partsOf(master)).toEqual(partsOf(Uint8Array.from(master)));
   });
 
-  test('keeps its labels: what is at rest under them is lost with them', () => {
+  test('keeps its labels, because stored data depends on them', () => {
     const derived = ['cookie-signing/v1', 'application-private-key/v1', 'session-ticket/v1'].map((label) =>
       Buffer.from(hkdfSync('sha256', master, '', `latchkey/${label}`, 32)).toString('hex'),
     );
     expect(partsOf(master)).toEqual(derived);
   });
 
-  test('holds keys of 32 bytes, all different, none of them the master secret', () => {
+  test('has different keys of 32 bytes, none of them the master secret', () => {
     const parts = partsOf(master);
     for (const part of parts) expect(part).toHaveLength(64);
     expect(new Set([...parts, Buffer.from(master).toString('hex')]).size).toBe(4);
   });
 
-  test('is another in every part for a master secret that differs in one bit', () => {
+  test('differs in every part for a master secret that differs in one bit', () => {
     const parts = partsOf(master);
     const turned = Uint8Array.from(master);
     turned[31] = (turned[31] ?? 0) ^ 1;
     for (const [index, part] of partsOf(turned).entries()) expect(part).not.toBe(parts[index]);
   });
 
-  test("has a public cookie key that is the private one's", () => {
+  test('has the public cookie key that belongs to the private one', () => {
     const { cookie } = createKeyring(master);
     const [seed = ''] = partsOf(master);
     const spki = cookie.publicKey.export({ format: 'der', type: 'spki' });
@@ -61,7 +61,7 @@ describe('a keyring after a rotation', () => {
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
 
-  test.each([old, older])('opens what was encrypted under a secret before, and says so', (secret) => {
+  test.each([old, older])('decrypts data of a previous secret and reports that', (secret) => {
     const sealed = sealPrivateKey(createKeyring(secret), id, seed);
     const opened = tryPrivateKey(keyring, id, sealed);
     expect(opened?.isCurrent).toBe(false);
@@ -69,14 +69,14 @@ describe('a keyring after a rotation', () => {
     expect(() => openPrivateKey(keyring, newId(), sealed)).toThrow(PrivateKeyUnreadableError);
   });
 
-  test('encrypts under the current secret alone', () => {
+  test('encrypts only under the current secret', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     expect(tryPrivateKey(keyring, id, sealed)?.isCurrent).toBe(true);
     expect(tryPrivateKey(createKeyring(master), id, sealed)?.isCurrent).toBe(true);
     expect(tryPrivateKey(createKeyring(old), id, sealed)).toBeNull();
   });
 
-  test('opens nothing of a secret that was never its own', () => {
+  test('decrypts no data of other secrets', () => {
     const sealed = sealPrivateKey(createKeyring(new Uint8Array(32).fill(4)), id, seed);
     expect(tryPrivateKey(keyring, id, sealed)).toBeNull();
   });
@@ -87,13 +87,13 @@ describe('a sealed private key', () => {
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
 
-  test('opens for its application, and signs as before', () => {
+  test('can be decrypted for its application, and signs as before', () => {
     const opened = openPrivateKey(keyring, id, sealPrivateKey(keyring, id, seed));
     expect(Uint8Array.from(opened)).toEqual(seed);
     expect(createSigner(opened).publicKey).toEqual(createSigner(seed).publicKey);
   });
 
-  test('is 60 bytes that do not hold the seed, and others each time', () => {
+  test('is 60 bytes without the seed, different each time', () => {
     const sealed = [sealPrivateKey(keyring, id, seed), sealPrivateKey(keyring, id, seed)];
     for (const bytes of sealed) {
       expect(bytes).toHaveLength(60);
@@ -102,14 +102,14 @@ describe('a sealed private key', () => {
     expect(sealed[0]).not.toEqual(sealed[1]);
   });
 
-  test('is refused for another application: a row cannot be moved', () => {
+  test('is refused for another application, so that rows cannot be swapped', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     for (const other of [newId(), id.toUpperCase(), '']) {
       expect(() => openPrivateKey(keyring, other, sealed)).toThrow(PrivateKeyUnreadableError);
     }
   });
 
-  test('is refused under another master secret, in words for the operator and without any key', () => {
+  test('is refused under another master secret, with a message for the operator and without any key', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     const other = createKeyring(new Uint8Array(randomBytes(32)));
     expect(() => openPrivateKey(other, id, sealed)).toThrow(
@@ -117,7 +117,7 @@ describe('a sealed private key', () => {
     );
   });
 
-  test('is refused with any byte changed, or cut', () => {
+  test('is refused with any byte changed, or truncated', () => {
     const sealed = sealPrivateKey(keyring, id, seed);
     for (const index of sealed.keys()) {
       const forged = sealed.map((byte, at) => (at === index ? byte ^ 0x80 : byte));

@@ -31,7 +31,7 @@ const noon = Date.parse('2026-03-01T12:00:00Z');
 const day = 86_400_000;
 
 describe('the master secret', () => {
-  test('is 32 random bytes, readable by the owner alone', async () => {
+  test('is 32 random bytes that only the owner can read', async () => {
     const [first, second] = [await freshDirectory(), await freshDirectory()];
     expect(readStoredSecrets(first)).toBeNull();
     for (const directory of [first, second]) createMasterSecret(directory);
@@ -44,7 +44,7 @@ describe('the master secret', () => {
     expect(await readdir(first)).toEqual(['service-secret']);
   });
 
-  test('is never made in the place of another', async () => {
+  test('never replaces an existing one', async () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
     const before = readStoredSecrets(directory);
@@ -53,7 +53,7 @@ describe('the master secret', () => {
     expect(await readdir(directory)).toEqual(['service-secret']);
   });
 
-  test('may have been restored without its last line end', async () => {
+  test('may lack the last line feed', async () => {
     const directory = await freshDirectory();
     await write(fileIn(directory), encoded(9));
     expect(readStoredSecrets(directory)?.current).toEqual(new Uint8Array(32).fill(9));
@@ -79,14 +79,14 @@ describe('the master secret', () => {
     expect(await readdir(directory)).toEqual(['service-secret']);
   });
 
-  test('is never quoted in a refusal', async () => {
+  test('is never quoted in an error', async () => {
     const directory = await freshDirectory();
     await write(fileIn(directory), encoded(9, 31));
     expect(() => readStoredSecrets(directory)).not.toThrow(encoded(9, 31));
   });
 
   test.each([0o644, 0o640, 0o602, 0o610])(
-    'is refused where others may use its file: mode %o',
+    'is refused if other users have access to its file: mode %o',
     async (mode) => {
       const directory = await freshDirectory();
       createMasterSecret(directory);
@@ -97,13 +97,13 @@ describe('the master secret', () => {
     },
   );
 
-  test('that cannot be read is an error, not another secret', async () => {
+  test('that is unreadable is an error, and not replaced', async () => {
     const directory = await freshDirectory();
     await mkdir(fileIn(directory), { mode: 0o700 });
     expect(() => readStoredSecrets(directory)).toThrow(/cannot be read \(EISDIR.*has not been replaced/);
   });
 
-  test('is missed where those before it are there', async () => {
+  test('is reported as missing if previous secrets exist', async () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
     replaceMasterSecret(directory, noon);
@@ -113,7 +113,7 @@ describe('the master secret', () => {
 });
 
 describe('a replaced master secret', () => {
-  test('is kept with the time, in a file for the owner alone', async () => {
+  test('is kept with its time in a file that only the owner can read', async () => {
     const directory = await freshDirectory();
     await write(fileIn(directory), encoded(9));
     replaceMasterSecret(directory, noon);
@@ -127,7 +127,7 @@ describe('a replaced master secret', () => {
     expect((await readdir(directory)).sort()).toEqual(['service-secret', 'service-secret.previous']);
   });
 
-  test('stays beside the next for the seven days that a cookie lives', async () => {
+  test('is kept together with the next one for the seven days of a cookie', async () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
     const times = [0, 1, 7.5, 9];
@@ -136,7 +136,7 @@ describe('a replaced master secret', () => {
     expect(left).toEqual([9, 7.5]);
   });
 
-  test('was not lost by whoever was killed after keeping it and before replacing it', async () => {
+  test('is not lost if the process is killed between keeping and replacing it', async () => {
     const directory = await freshDirectory();
     await write(fileIn(directory), encoded(9));
     await write(previousIn(directory), `${encoded(9)} ${new Date(noon).toISOString()}\n`);
@@ -163,7 +163,7 @@ describe('a replaced master secret', () => {
     expect(() => readStoredSecrets(directory)).not.toThrow(encoded(9).slice(0, 20));
   });
 
-  test('is gone once it is forgotten', async () => {
+  test('is deleted when it is forgotten', async () => {
     const directory = await freshDirectory();
     createMasterSecret(directory);
     replaceMasterSecret(directory, noon);
@@ -181,18 +181,18 @@ describe('the form of a secret', () => {
       Buffer.from(secret).toString('latin1'),
     );
 
-  test("in the environment is its text, and what was made in its file's is honoured", () => {
+  test('in the environment is its text; data of the file form is accepted', () => {
     expect(secretsOf(environmentSecrets(text, null))).toEqual([text, Buffer.from(bytes).toString('latin1')]);
   });
 
-  test("in a file is what the text stands for, and what was made in the environment's is honoured", () => {
+  test('in a file is the decoded text; data of the environment form is accepted', () => {
     expect(secretsOf(storedSecrets({ current: bytes, previous: [] }, null))).toEqual([
       Buffer.from(bytes).toString('latin1'),
       text,
     ]);
   });
 
-  test("is one where the environment's stands for no 32 bytes", () => {
+  test('has one form if the text in the environment does not decode to 32 bytes', () => {
     const words = 'a secret of at least thirty-two bytes';
     expect(secretsOf(environmentSecrets(words, null))).toEqual([words]);
     expect(secretsOf(environmentSecrets(words, words))).toEqual([words]);
@@ -201,7 +201,7 @@ describe('the form of a secret', () => {
 });
 
 describe('the first start', () => {
-  test('makes one secret, however many processes make it at once', async () => {
+  test('creates one secret, however many processes start at the same time', async () => {
     const directory = await freshDirectory();
     const module = new URL('../../src/crypto/master-secret.ts', import.meta.url).href;
     const program = `

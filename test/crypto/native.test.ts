@@ -10,10 +10,10 @@ import { havePublicVectors, wycheproof } from '../protocol/public-vectors.ts';
 import { sealedVectors } from '../protocol/sealed-vectors.ts';
 
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-/** Of the plain type: Node.js gives Buffers, which compare as another type. */
+/** A plain Uint8Array: Node.js returns Buffers, which compare as another type. */
 const plain = (bytes: Uint8Array | null) => (bytes === null ? null : Uint8Array.from(bytes));
 
-/** The envelopes to refuse, less those that are wrong in their base64 alone, which no AEAD sees. */
+/** The invalid envelopes, except those with only invalid base64, which an AEAD does not see. */
 const refusedEnvelopes = sealedVectors.seal.reject
   .filter(({ why }) => !why.startsWith('base64'))
   .map(({ why, keyHex, ivB64, ciphertextB64, tagB64 }) => {
@@ -22,13 +22,13 @@ const refusedEnvelopes = sealedVectors.seal.reject
   });
 
 describe('the native signer', () => {
-  it.each(sealedVectors.signature.accept)('signs vector %# as it is written', (vector) => {
+  it.each(sealedVectors.signature.accept)('signs vector %# as specified', (vector) => {
     const signer = createSigner(vector.seedHex);
     expect(signer.publicKey).toEqual(vector.publicKeyHex);
     expect(plain(signer.sign(vector.messageHex))).toEqual(vector.signatureHex);
   });
 
-  it('agrees with the protocol on any seed and message', () => {
+  it('agrees with the protocol implementation on any seed and message', () => {
     fc.assert(
       fc.property(bytesOf(32), fc.uint8Array({ maxLength: 200 }), (seed, message) => {
         const signer = createSigner(seed);
@@ -55,7 +55,7 @@ describe('the native AEAD', () => {
     expect(openAesGcm(keyHex, raw)).toBeNull();
   });
 
-  it('and the protocol open what the other sealed', () => {
+  it('and the protocol implementation can open each other’s envelopes', () => {
     fc.assert(
       fc.property(bytesOf(32), fc.uint8Array({ maxLength: 300 }), (key, plaintext) => {
         expect(openEnvelope(key, formatEnvelope(sealAesGcm(key, plaintext)))).toEqual(plaintext);
@@ -81,7 +81,7 @@ describe('the native AEAD', () => {
     );
   });
 
-  it('draws a fresh IV each time', () => {
+  it('uses a new IV each time', () => {
     const ivs = Array.from({ length: 100 }, () => sealAesGcm(new Uint8Array(32), new Uint8Array(1)).iv);
     expect(new Set(ivs.map((iv) => Buffer.from(iv).toString('hex'))).size).toBe(100);
   });
@@ -101,7 +101,7 @@ describe('the native AEAD', () => {
     }
   });
 
-  it.skipIf(!havePublicVectors)('opens or refuses every Wycheproof case of our sizes', () => {
+  it.skipIf(!havePublicVectors)('opens or refuses every Wycheproof case of the supported sizes', () => {
     const ours = wycheproof
       .aesGcm()
       .filter((group) => group.keySize === 256 && group.ivSize === 96 && group.tagSize === 128)

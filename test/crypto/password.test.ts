@@ -31,11 +31,11 @@ beforeEach(() => {
   verify.mockReset();
 });
 
-/** Algorithm and cost of a PHC string: what decides how much work it is to verify. */
+/** The algorithm and cost of a PHC string, which determine the work of a verification. */
 const costOf = (hash: string) => hash.split('$').slice(1, 4).join('$');
 
 describe('a password', () => {
-  test('is hashed by Argon2id at 19 MiB and two passes, with a salt of its own', async () => {
+  test('is hashed by Argon2id with 19 MiB and two passes, and its own salt', async () => {
     const [first, second] = [
       await hashPassword('correct horse', network),
       await hashPassword('correct horse', network),
@@ -44,7 +44,7 @@ describe('a password', () => {
     expect(first).not.toBe(second);
   });
 
-  test('fits its own hash and no other one does', async () => {
+  test('matches its own hash, and other passwords do not', async () => {
     const hash = await hashPassword('correct horse', network);
     expect(await verifyPassword(hash, 'correct horse', network)).toBe(true);
     for (const wrong of ['', 'Correct horse', 'correct horse ', 'correct hors', 'correct horse\0']) {
@@ -70,14 +70,14 @@ describe('a password', () => {
     expect(costOf(unknown?.[0] ?? '')).toBe(costOf(known?.[0] ?? '?'));
   });
 
-  test('that fits the decoy opens no account', async () => {
+  test('that matches the decoy hash opens no account', async () => {
     expect(await verifyPassword(null, 'dummy password', network)).toBe(false);
     expect(verify).toHaveBeenCalledTimes(1);
   });
 });
 
-describe('passwords that come all at once', () => {
-  test('leave a processor to the event loop, and those beyond the queue are refused at once', async () => {
+describe('many concurrent passwords', () => {
+  test('leave a processor for the event loop, and those beyond the queue are refused at once', async () => {
     const hash = await hashPassword('correct horse', network);
     running.most = 0;
     const outcomes = await Promise.allSettled(
@@ -99,7 +99,7 @@ describe('passwords that come all at once', () => {
     expect(await verifyPassword(hash, 'correct horse', network)).toBe(true);
   });
 
-  test('of one network leave places and turns to others', async () => {
+  test('of one network leave places and turns for others', async () => {
     const hash = await hashPassword('correct horse', network);
     const ended: string[] = [];
     const attack = Array.from({ length: 150 }, () =>
@@ -114,12 +114,12 @@ describe('passwords that come all at once', () => {
     expect(await Promise.all(customers)).toEqual(Array(5).fill(true));
     const before = ended.filter((each) => each === 'attack').length;
     await Promise.all(attack);
-    // Each customer's turn comes within a round: at most one turn of the attack before it, beside those that had begun.
+    // Each customer has a turn in each round: at most one turn of the attack comes first, besides those already running.
     expect(before).toBeLessThanOrEqual(5 + 2 * Math.min(3, Math.max(1, availableParallelism() - 1)));
     expect(ended.filter((each) => each === 'attack').length).toBeGreaterThan(50);
   });
 
-  test('for one developer leave the queue to others, and are bounded themselves', async () => {
+  test('for one developer are limited and leave the queue for others', async () => {
     const hash = await hashPassword('correct horse', network);
     let made = 0;
     const many = Array.from({ length: 70 }, () =>

@@ -8,7 +8,7 @@ import { decodeBase64Url, encodeBase64Url } from '../../src/protocol/base64.ts';
 const applicationId = newId() as ApplicationId;
 const noon = Date.parse('2026-03-01T12:00:00Z');
 
-/** A sealer whose clock and epoch a test can turn. */
+/** A sealer whose clock and epoch a test can change. */
 function sealer(options: { secret?: Uint8Array; previous?: Uint8Array[]; at?: number; epoch?: string } = {}) {
   const state = { now: options.at ?? noon, epoch: options.epoch ?? 'epoch' };
   const tickets = createTicketSealer({
@@ -30,7 +30,7 @@ const session = (more: { clientVersion?: string } = {}) => ({
 const bytesOf = (ticket: string) => decodeBase64Url(ticket) ?? expect.fail('not base64url');
 
 describe('a session ticket', () => {
-  test('opens to what was sealed, for 900 seconds', () => {
+  test('opens to the sealed data for 900 seconds', () => {
     const { seal, open } = sealer();
     fc.assert(
       fc.property(
@@ -46,7 +46,7 @@ describe('a session ticket', () => {
     );
   });
 
-  test('shows neither application, version nor key', () => {
+  test('reveals no application, version or key', () => {
     const { seal } = sealer();
     const sealed = session({ clientVersion: 'a version to look for' });
     const bytes = Buffer.from(bytesOf(seal(sealed)));
@@ -63,7 +63,7 @@ describe('a session ticket', () => {
     expect(open(ticket)).toMatchObject({ clientVersion });
   });
 
-  test('is another each time, with a tag of its own', () => {
+  test('is different each time, with its own tag', () => {
     const { seal, open } = sealer();
     const sealed = session();
     const tickets = Array.from({ length: 100 }, () => seal(sealed));
@@ -86,7 +86,7 @@ describe('a session ticket', () => {
     }
   });
 
-  test('is refused cut short at any byte, or with more after it', () => {
+  test('is refused if truncated at any byte or extended', () => {
     const { seal, open } = sealer();
     const bytes = bytesOf(seal(session()));
     for (let length = 0; length < bytes.length; length++) {
@@ -95,7 +95,7 @@ describe('a session ticket', () => {
     expect(open(encodeBase64Url(new Uint8Array([...bytes, 0])))).toBeNull();
   });
 
-  test('is refused in any text that is not the one it was written as', () => {
+  test('is refused in any other encoding', () => {
     const { seal, open } = sealer();
     const ticket = seal(session());
     const texts = ['', 'ticket', `${ticket}=`, ` ${ticket}`, `${ticket}\n`, `${ticket.slice(0, -1)}!`];
@@ -103,7 +103,7 @@ describe('a session ticket', () => {
     fc.assert(fc.property(fc.string(), (text) => open(text) === null));
   });
 
-  test('cannot be put together from the parts of two', () => {
+  test('cannot be combined from parts of two tickets', () => {
     const { seal, open } = sealer();
     const [first, second] = [bytesOf(seal(session())), bytesOf(seal(session()))];
     for (const [from, to] of [
@@ -117,7 +117,7 @@ describe('a session ticket', () => {
     }
   });
 
-  test('expires with the 900th second', () => {
+  test('expires after 900 seconds', () => {
     const { seal, open, state } = sealer();
     const ticket = seal(session());
     state.now = noon + 899_999;
@@ -126,7 +126,7 @@ describe('a session ticket', () => {
     expect(open(ticket)).toBeNull();
   });
 
-  test('is refused where its expiry was made up, however far', () => {
+  test('is refused with a forged expiry, however distant', () => {
     const { seal, open } = sealer();
     const bytes = bytesOf(seal(session()));
     for (const expiresAt of [0, noon / 1000 + 901, noon / 1000 + 3600, noon / 1000 + 3601, 0xffff_ffff]) {
@@ -147,7 +147,7 @@ describe('a session ticket', () => {
     expect(open(ticket)).toBeNull();
   });
 
-  test('opens after many hours of others, as keys are derived anew', () => {
+  test('opens after many hours with other keys, because keys are derived again', () => {
     const { seal, open, state } = sealer();
     for (let hour = 0; hour < 12; hour++) {
       state.now = noon + hour * 3_600_000;
@@ -156,7 +156,7 @@ describe('a session ticket', () => {
     }
   });
 
-  test('of one epoch is refused in another, and opens once the first is back', () => {
+  test('of one epoch is refused in another, and opens again when the first one is back', () => {
     const { seal, open, state } = sealer();
     const ticket = seal(session());
     state.epoch = 'after a restart';
@@ -174,7 +174,7 @@ describe('a session ticket', () => {
     expect(sealer({ secret: new Uint8Array(randomBytes(32)) }).open(ticket)).toBeNull();
   });
 
-  test('of a secret before opens until it expires, and none is sealed under it', () => {
+  test('of a previous secret opens until it expires, and no new one is sealed under it', () => {
     const [old, current] = [new Uint8Array(randomBytes(32)), new Uint8Array(randomBytes(32))];
     const ticket = sealer({ secret: old }).seal(session());
     const rotated = sealer({ secret: current, previous: [old] });

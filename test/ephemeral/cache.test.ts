@@ -6,7 +6,7 @@ function localCache(maxEntries = 10) {
   return createCache<string | null>({ name: 'words', maxEntries });
 }
 
-test('an answer is loaded once and then remembered, null too', async () => {
+test('a value is loaded once and then cached, including null', async () => {
   const cache = localCache();
   for (const value of ['one', null]) {
     let loads = 0;
@@ -23,7 +23,7 @@ test('an answer is loaded once and then remembered, null too', async () => {
   }
 });
 
-test('all who ask for a key while it loads share one load', async () => {
+test('concurrent requests for a key share one load', async () => {
   const cache = localCache();
   const answer = deferred<string>();
   let loads = 0;
@@ -37,7 +37,7 @@ test('all who ask for a key while it loads share one load', async () => {
   expect(loads).toBe(1);
 });
 
-test('a failed load reaches all who waited and is not remembered', async () => {
+test('a failed load rejects all waiting requests and is not cached', async () => {
   const cache = localCache();
   const answer = deferred<string>();
   const asking = [cache.get('key', () => answer.promise), cache.get('key', () => answer.promise)];
@@ -46,7 +46,7 @@ test('a failed load reaches all who waited and is not remembered', async () => {
   expect(await cache.get('key', async () => 'value')).toBe('value');
 });
 
-test('a loader that throws at once is a failed load like another', async () => {
+test('a loader that throws synchronously is a failed load too', async () => {
   const cache = localCache();
   const asking = cache.get('key', () => {
     throw new Error('at once');
@@ -91,7 +91,7 @@ test('a caller that asks after its key was forgotten does not join an earlier lo
   expect(cache.peek('key')).toBe('new');
 });
 
-test('an old load that ends while its successor runs neither stores nor breaks up the successor', async () => {
+test('an old load that ends while its successor runs does not store its value or affect the successor', async () => {
   for (const end of ['resolve', 'reject'] as const) {
     const cache = localCache();
     const old = deferred<string>();
@@ -109,7 +109,7 @@ test('an old load that ends while its successor runs neither stores nor breaks u
   }
 });
 
-test('clear forgets everything, loads under way included', async () => {
+test('clear removes everything, including running loads', async () => {
   const cache = localCache();
   await cache.get('a', async () => 'old');
   const old = deferred<string>();
@@ -120,7 +120,7 @@ test('clear forgets everything, loads under way included', async () => {
   expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, undefined]);
 });
 
-test('beyond its bound the least recently used entry goes', async () => {
+test('the least recently used entry is evicted beyond the limit', async () => {
   const cache = localCache(2);
   await cache.get('a', async () => '1');
   await cache.get('b', async () => '2');
@@ -129,7 +129,7 @@ test('beyond its bound the least recently used entry goes', async () => {
   expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual(['1', undefined, '3']);
 });
 
-test('while it may not serve, everybody loads, and nothing is kept or joined; then it serves what it has', async () => {
+test('while it may not serve, every request loads, and nothing is cached or joined; then it serves its entries', async () => {
   let allowed = true;
   const cache = createCache<number>({
     name: 'numbers',
@@ -155,14 +155,14 @@ describe('a group', () => {
   const grouped = (maxEntries = 10) =>
     createCache<string>({ name: 'words', maxEntries, groupOf: (_key, value) => value.slice(0, 1) });
 
-  test('is forgotten alone', async () => {
+  test('can be removed separately', async () => {
     const cache = grouped();
     for (const value of ['a1', 'a2', 'b1']) await cache.get(value, async () => value);
     cache.forgetGroups(['a', 'unheard of']);
     expect(['a1', 'a2', 'b1'].map((key) => cache.peek(key))).toEqual([undefined, undefined, 'b1']);
   });
 
-  test('takes a load with it that began before, and leaves those that end in another', async () => {
+  test('removes a load that began before, but not those that end in another group', async () => {
     const cache = grouped();
     const [one, other] = [deferred<string>(), deferred<string>()];
     const loading = [cache.get('one', () => one.promise), cache.get('other', () => other.promise)];
@@ -173,7 +173,7 @@ describe('a group', () => {
     expect(['one', 'other'].map((key) => cache.peek(key))).toEqual([undefined, 'b']);
   });
 
-  test('is looked at anew by who asks after it was forgotten, whatever load is under way', async () => {
+  test('is loaded again for a request after its removal, whatever load is running', async () => {
     const cache = grouped();
     const [old, current] = [deferred<string>(), deferred<string>()];
     const early = cache.get('key', () => old.promise);
@@ -186,7 +186,7 @@ describe('a group', () => {
     expect(cache.peek('key')).toBe('a new');
   });
 
-  test('follows an entry that changes, is dropped or forgotten', async () => {
+  test('follows an entry that changes, is evicted or removed', async () => {
     const cache = grouped(2);
     await cache.get('key', async () => 'a');
     cache.forget(['key']);
@@ -204,7 +204,7 @@ describe('a group', () => {
   });
 });
 
-test('what weighs too much together makes the least recently used go', async () => {
+test('entries that exceed the weight limit evict the least recently used', async () => {
   const cache = createCache<string>({
     name: 'texts',
     maxEntries: 10,

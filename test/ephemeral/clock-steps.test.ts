@@ -5,11 +5,11 @@ import { createReplayGuard } from '../../src/ephemeral/replay-guard.ts';
 import { createStepBackDetector } from '../../src/lib/clock-steps.ts';
 import { redisInstances, redisUrl } from './support.ts';
 
-/** What a wall clock that somebody sets does to what must not be accepted twice. */
+/** Replay protection while the wall clock is set. */
 
 const hour = 3_600_000;
 
-test('in memory: nonces that expired while the clock was ahead count again when it is set back, so their sessions end', async () => {
+test('in memory: nonces that expired while the clock was ahead are valid again when it is set back, so their sessions end', async () => {
   let offset = 0;
   const store = createMemoryStore({ clock: { now: () => Date.now() + offset } });
   const guard = createReplayGuard(store);
@@ -24,7 +24,7 @@ test('in memory: nonces that expired while the clock was ahead count again when 
   expect(store.epoch, 'once for a step').toBe(store.epoch);
 });
 
-test('in memory: a second back is within what the replay guard keeps in reserve', async () => {
+test('in memory: a step of a second back is within the reserve of the replay guard', async () => {
   let offset = 0;
   const store = createMemoryStore({ clock: { now: () => Date.now() + offset } });
   await store.addOnce('nonce', 125);
@@ -34,7 +34,7 @@ test('in memory: a second back is within what the replay guard keeps in reserve'
 });
 
 test.skipIf(redisUrl === undefined)(
-  'in Redis: the instance whose clock was set back ends the sessions of all, and refuses until that is done',
+  'in Redis: the instance whose clock was set back ends all sessions, and refuses requests until that is done',
   async () => {
     const { keyPrefix, open } = redisInstances(redisUrl ?? '');
     let offset = 0;
@@ -56,7 +56,7 @@ test.skipIf(redisUrl === undefined)(
   },
 );
 
-test('a step back is noticed once, however long nobody looked; a step ahead is none', () => {
+test('a step back is detected once, however late the check; a step ahead is not', () => {
   let [wall, steady] = [1_000_000, 0];
   const wasSetBack = createStepBackDetector({ wall: () => wall, steady: () => steady });
   const pass = (milliseconds: number) => {
@@ -65,7 +65,7 @@ test('a step back is noticed once, however long nobody looked; a step ahead is n
   };
   pass(hour);
   expect(wasSetBack()).toBe(false);
-  // Later than at the last look, and yet set back.
+  // Later than at the last check, although it was set back.
   pass(hour);
   wall -= 10_000;
   expect([wasSetBack(), wasSetBack()]).toEqual([true, false]);

@@ -18,7 +18,7 @@ function steppedClock(start = 1_700_000_000_000) {
   };
 }
 
-test('a key is there until the very millisecond of its expiry', async () => {
+test('a key exists until exactly its expiry', async () => {
   const clock = steppedClock();
   const store = createMemoryStore({ clock });
   expect(await store.addOnce('key', 60)).toBe(true);
@@ -44,7 +44,7 @@ test('a nonce first used as early as its timestamp allows is refused for as long
   expect(steps / 2).toBe(121);
 });
 
-test('at its bound the store refuses new keys, forgets none, and takes more as they expire', async () => {
+test('a full store refuses new keys, removes none, and accepts more as they expire', async () => {
   const clock = steppedClock();
   const store = createMemoryStore({ clock, maxKeys: 3 });
   for (const key of ['a', 'b', 'c']) expect(await store.addOnce(key, 60)).toBe(true);
@@ -55,7 +55,7 @@ test('at its bound the store refuses new keys, forgets none, and takes more as t
   await expect(store.addOnce('g', 60)).rejects.toThrow(StoreUnavailableError);
 });
 
-test('expired keys make room even behind one that lives longer', async () => {
+test('expired keys make room even behind one that expires later', async () => {
   const clock = steppedClock();
   const store = createMemoryStore({ clock, maxKeys: 3 });
   for (const [key, ttl] of [
@@ -71,7 +71,7 @@ test('expired keys make room even behind one that lives longer', async () => {
   expect(await store.addOnce('long', 60)).toBe(false);
 });
 
-test('a long run of keys leaves no expired one behind and mistakes none', () => {
+test('a long sequence of keys leaves no expired one behind and confuses none', () => {
   const clock = steppedClock();
   const keys = createExpiringSet(clock, 1_000_000);
   for (let index = 0; index < 5000; index += 1) {
@@ -98,7 +98,7 @@ test('a window ends after 60 seconds and the next begins with the next request',
   expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, resetSeconds: 60 });
 });
 
-test('a window that expired before its timer ran is not looked at', async () => {
+test('a window that expired before its timer ran is ignored', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const store = createMemoryStore();
   const limit = { name: 'auth', points: 1 } as const;
@@ -108,7 +108,7 @@ test('a window that expired before its timer ran is not looked at', async () => 
   expect(await store.peek(limit, 'client')).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-test('at its bound of windows the store drops the one opened first and keeps the others', async () => {
+test('a store full of windows drops the oldest one and keeps the others', async () => {
   const store = createMemoryStore({ maxWindows: 2 });
   const limit = { name: 'auth', points: 1 } as const;
   await store.consume(limit, 'a');

@@ -6,7 +6,7 @@ import {
 } from '../../src/ephemeral/redis-subscriptions.ts';
 import { deferred } from './support.ts';
 
-/** A connection whose state and acknowledgements are in the test's hands. */
+/** A connection whose state and acknowledgements the test controls. */
 class Connection extends EventEmitter implements SubscriberConnection {
   status = 'ready';
   readonly asked: string[][] = [];
@@ -46,7 +46,7 @@ function subscribed() {
   return { connection, failures, heard, subscription, close: () => subscriptions.close() };
 }
 
-test('a channel is live from its acknowledgement until the connection closes, and says both', async () => {
+test('a channel is live from its acknowledgement until the connection closes, and reports both', async () => {
   const { connection, heard, subscription, close } = subscribed();
   expect(connection.asked).toEqual([['test:channel']]);
   expect(subscription.live).toBe(false);
@@ -60,7 +60,7 @@ test('a channel is live from its acknowledgement until the connection closes, an
   close();
 });
 
-test('after a reconnection it is live only when the new connection has acknowledged it', async () => {
+test('after a reconnection it is live only after the new connection has acknowledged it', async () => {
   const { connection, heard, subscription, close } = subscribed();
   await acknowledge(connection, 0);
   connection.become('close');
@@ -73,7 +73,7 @@ test('after a reconnection it is live only when the new connection has acknowled
   close();
 });
 
-test('an acknowledgement that arrives after its connection was replaced counts for nothing', async () => {
+test('an acknowledgement that arrives after its connection was replaced is ignored', async () => {
   const { connection, subscription, close } = subscribed();
   connection.become('close');
   connection.become('ready');

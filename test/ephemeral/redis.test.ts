@@ -26,12 +26,12 @@ describe('a Redis that cannot be used at start', () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/pa55word|somebody/);
   });
 
-  test('is refused within seconds when it accepts the connection and never answers', async () => {
+  test('is refused within seconds if it accepts the connection and never answers', async () => {
     const url = await listen(createServer(() => {}));
     await expect(createRedisStore({ url, keyPrefix })).rejects.toThrow(/no answer in time|connection lost/);
   });
 
-  test('is named in the error if it falls silent before it has identified itself', async () => {
+  test('is named in the error if it hangs before it has identified itself', async () => {
     const answer = (socket: Socket, asked: string): void => {
       for (const command of asked.split(/\*\d+\r\n/).slice(1)) {
         if (/cluster/i.test(command)) socket.removeAllListeners('data');
@@ -50,7 +50,7 @@ describe('a Redis that cannot be used at start', () => {
   });
 
   test.skipIf(!hasRedisServer)(
-    'is refused when it wants another password, and the error holds none',
+    'is refused if it requires another password, and the error contains none',
     async () => {
       const redis = await OwnRedis.start('--requirepass', 'right');
       const error: unknown = await createRedisStore({
@@ -63,79 +63,73 @@ describe('a Redis that cannot be used at start', () => {
   );
 });
 
-describe.skipIf(!hasRedisServer)(
-  'a Redis that does not have what REDIS_URL names is refused at start',
-  () => {
-    const messageOf = async (url: string) => {
-      const error: unknown = await createRedisStore({ url, keyPrefix }).then(
-        (store) => store.close(),
-        (reason: unknown) => reason,
-      );
-      expect(error).toBeInstanceOf(StoreUnavailableError);
-      const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
-      expect(shown).not.toContain('pa55word');
-      return shown;
-    };
-
-    test('for a database number that it does not have', async () => {
-      const redis = await OwnRedis.start();
-      expect(await messageOf(`${redis.url}/99`)).toContain(`127.0.0.1:${redis.port} has no database 99`);
-      expect(await messageOf(`${redis.url}/99`)).toContain('Correct REDIS_URL');
-    });
-
-    test.each([':pa55word@', 'default:pa55word@', 'somebody:pa55word@'])(
-      'for the credentials %s where it asks for none',
-      async (credentials) => {
-        const redis = await OwnRedis.start();
-        expect(await messageOf(redis.url.replace('//', `//${credentials}`))).toContain(
-          `127.0.0.1:${redis.port}`,
-        );
-      },
+describe.skipIf(!hasRedisServer)('a Redis that does not match REDIS_URL is refused at start', () => {
+  const messageOf = async (url: string) => {
+    const error: unknown = await createRedisStore({ url, keyPrefix }).then(
+      (store) => store.close(),
+      (reason: unknown) => reason,
     );
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+    expect(shown).not.toContain('pa55word');
+    return shown;
+  };
 
-    test('for a part of a cluster, which would refuse most requests', async () => {
-      const redis = await OwnRedis.start(...clusterOptions());
-      const shown = await messageOf(redis.url);
-      expect(shown).toContain(`127.0.0.1:${redis.port} is a part of a Redis Cluster`);
-      expect(shown).toContain('REDIS_URL');
-    });
+  test('because of a database number that it does not have', async () => {
+    const redis = await OwnRedis.start();
+    expect(await messageOf(`${redis.url}/99`)).toContain(`127.0.0.1:${redis.port} has no database 99`);
+    expect(await messageOf(`${redis.url}/99`)).toContain('Correct REDIS_URL');
+  });
 
-    test('for a part of a cluster that may not be asked what it is', async () => {
-      const redis = await OwnRedis.start(
-        ...clusterOptions(),
-        ...'--user default on nopass ~* &* +@all -info'.split(' '),
+  test.each([':pa55word@', 'default:pa55word@', 'somebody:pa55word@'])(
+    'because of the credentials %s if it requires none',
+    async (credentials) => {
+      const redis = await OwnRedis.start();
+      expect(await messageOf(redis.url.replace('//', `//${credentials}`))).toContain(
+        `127.0.0.1:${redis.port}`,
       );
-      const warnings = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-      onTestFinished(() => warnings.mockRestore());
-      expect(await messageOf(redis.url)).toContain('is a part of a Redis Cluster');
-    });
+    },
+  );
 
-    test('but accepts a cluster of one master, which stores every key', async () => {
-      const redis = await OwnRedis.start(...clusterOptions());
-      const client = new Redis(redis.url);
-      onTestFinished(() => client.disconnect());
-      await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-      await vi.waitFor(
-        async () => expect(await client.cluster('INFO')).toContain('cluster_state:ok'),
-        patient,
-      );
-      const store = await open(redis.url);
-      for (const nonce of ['a', 'b', 'c']) expect(await store.addOnce(nonce, 60)).toBe(true);
-      expect(await store.addOnce('b', 60)).toBe(false);
-    });
+  test('because it is part of a cluster, which would refuse most requests', async () => {
+    const redis = await OwnRedis.start(...clusterOptions());
+    const shown = await messageOf(redis.url);
+    expect(shown).toContain(`127.0.0.1:${redis.port} is a part of a Redis Cluster`);
+    expect(shown).toContain('REDIS_URL');
+  });
 
-    test('and the right credentials and database are taken', async () => {
-      const redis = await OwnRedis.start('--requirepass', 'pa55word');
-      for (const credentials of [':pa55word@', 'default:pa55word@']) {
-        const store = await open(`${redis.url.replace('//', `//${credentials}`)}/3`);
-        expect(store.isAvailable()).toBe(true);
-      }
-    });
-  },
-);
+  test('because it is part of a cluster, even if it does not allow INFO', async () => {
+    const redis = await OwnRedis.start(
+      ...clusterOptions(),
+      ...'--user default on nopass ~* &* +@all -info'.split(' '),
+    );
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => warnings.mockRestore());
+    expect(await messageOf(redis.url)).toContain('is a part of a Redis Cluster');
+  });
+
+  test('but not a cluster of one master, which stores every key', async () => {
+    const redis = await OwnRedis.start(...clusterOptions());
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await vi.waitFor(async () => expect(await client.cluster('INFO')).toContain('cluster_state:ok'), patient);
+    const store = await open(redis.url);
+    for (const nonce of ['a', 'b', 'c']) expect(await store.addOnce(nonce, 60)).toBe(true);
+    expect(await store.addOnce('b', 60)).toBe(false);
+  });
+
+  test('but not with the right credentials and database', async () => {
+    const redis = await OwnRedis.start('--requirepass', 'pa55word');
+    for (const credentials of [':pa55word@', 'default:pa55word@']) {
+      const store = await open(`${redis.url.replace('//', `//${credentials}`)}/3`);
+      expect(store.isAvailable()).toBe(true);
+    }
+  });
+});
 
 describe.skipIf(redisUrl === undefined)('in Redis', () => {
-  test('a nonce is kept for longer than the 121 seconds in which its envelope can be accepted', async () => {
+  test('a nonce is stored for longer than the 121 seconds in which its envelope can be accepted', async () => {
     const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
     await createReplayGuard(await open()).firstUse('session', new Uint8Array(16));
     const keys = await client.keys(`${keyPrefix}replay:*`);
@@ -158,14 +152,14 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => {
     expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true });
   });
 
-  test('what one installation remembers another with its own prefix does not', async () => {
+  test('installations with different prefixes do not share keys', async () => {
     const one = await redisInstances(redisUrl ?? '').open();
     const two = await redisInstances(redisUrl ?? '').open();
     expect(await one.addOnce('key', 60)).toBe(true);
     expect(await two.addOnce('key', 60)).toBe(true);
   });
 
-  test('an epoch that was flushed is replaced, and every instance takes the new one', async () => {
+  test('a flushed epoch is replaced, and every instance uses the new one', async () => {
     const { client, keyPrefix, open } = redisInstances(redisUrl ?? '');
     const [store, other] = [await open(), await open()];
     const before = store.epoch;
@@ -177,13 +171,13 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => {
   });
 });
 
-describe.skipIf(!hasRedisServer)('a Redis that answers and refuses to be written to', () => {
+describe.skipIf(!hasRedisServer)('a Redis that answers but refuses writes', () => {
   const refusals = [
     ['as it is full', 'maxmemory', '1', '0'],
     ['as it has lost its replicas', 'min-replicas-to-write', '1', '0'],
   ] as const;
 
-  test.each(refusals)('%s, is not available until it takes writes again', async (_, name, refuse, take) => {
+  test.each(refusals)('%s, is unavailable until it accepts writes again', async (_, name, refuse, take) => {
     const { redis, store } = await ownStore();
     const operator = new Redis(redis.url);
     onTestFinished(() => operator.disconnect());
@@ -199,10 +193,10 @@ describe.skipIf(!hasRedisServer)('a Redis that answers and refuses to be written
   });
 });
 
-describe.skipIf(!hasRedisServer)('a Redis that was started again from an older dump', () => {
+describe.skipIf(!hasRedisServer)('a Redis that was restarted from an older dump', () => {
   const key = 'a nonce of after the dump';
 
-  test('has an epoch that is new, and the same on every instance', async () => {
+  test('has a new epoch, the same on every instance', async () => {
     const redis = await OwnRedis.start('--dir', temporaryDirectory());
     const stores = [await open(redis.url), await open(redis.url)] as const;
     const before = stores[0].epoch;
@@ -222,7 +216,7 @@ describe.skipIf(!hasRedisServer)('a Redis that was started again from an older d
     expect((await open(redis.url)).epoch, 'and stays while this server runs').toBe(stores[0].epoch);
   });
 
-  test('keeps its epoch where INFO is not allowed', async () => {
+  test('keeps its epoch if INFO is not allowed', async () => {
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     onTestFinished(() => warnings.mockRestore());
     const user = '--user default on nopass ~* &* +@all -info'.split(' ');
@@ -241,11 +235,11 @@ describe.skipIf(!hasRedisServer)('a Redis that was started again from an older d
 });
 
 describe.skipIf(!hasRedisServer)(
-  'a Redis that was made a replica, and promoted again without a restart',
+  'a Redis that became a replica and was promoted again without a restart',
   () => {
     const key = 'a nonce that the other one has not';
 
-    test('has an epoch that is new, and the same on every instance', async () => {
+    test('has a new epoch, the same on every instance', async () => {
       const redis = await OwnRedis.start();
       const stores = [await open(redis.url), await open(redis.url)] as const;
       const older = await OwnRedis.copyOf(redis);
@@ -266,7 +260,7 @@ describe.skipIf(!hasRedisServer)(
       expect((await open(redis.url)).epoch, 'and stays while its data is not replaced').toBe(after);
     });
 
-    test('is not used under the old epoch once it was seen as a replica', async () => {
+    test('is not used under the old epoch after it was seen as a replica', async () => {
       const redis = await OwnRedis.start();
       const store = await open(redis.url);
       const older = await OwnRedis.copyOf(redis);
@@ -275,7 +269,7 @@ describe.skipIf(!hasRedisServer)(
       await redis.replicate(older);
       await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
       await redis.promote();
-      // Asked without a pause: the first answer already comes under the new epoch.
+      // Requests without a pause: the first response must already have the new epoch.
       for (;;) {
         if ((await store.addOnce(crypto.randomUUID(), 60).catch(() => null)) !== null) break;
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -283,7 +277,7 @@ describe.skipIf(!hasRedisServer)(
       expect(store.epoch).not.toBe(before);
     });
 
-    test('stands for a failover: a replica that takes over remembers on, under another epoch', async () => {
+    test('as in a failover: a replica that takes over keeps the data under another epoch', async () => {
       const redis = await OwnRedis.start();
       const replica = await OwnRedis.copyOf(redis);
       const gate = await relayTo(redis);
@@ -303,8 +297,8 @@ describe.skipIf(!hasRedisServer)(
   },
 );
 
-describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
-  test('the replay guard refuses, and admits again after it came back', async () => {
+describe.skipIf(!hasRedisServer)('when Redis becomes unavailable', () => {
+  test('the replay guard refuses, and accepts again after it is back', async () => {
     const { redis, store } = await ownStore();
     const guard = createReplayGuard(store);
     expect(await guard.firstUse('session', new Uint8Array(16))).toBe(true);
@@ -317,13 +311,13 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     expect(await guard.firstUse('session', new Uint8Array([2]))).toBe(false);
   });
 
-  test('a server that came back empty has another epoch before it is used', async () => {
+  test('a server that came back empty gets another epoch before it is used', async () => {
     const { redis, store } = await ownStore();
     const before = store.epoch;
     await redis.kill();
     await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
     await redis.start();
-    // Ask without a pause: the first answer of the new server must already come under the new epoch.
+    // Requests without a pause: the first response of the new server must already have the new epoch.
     for (;;) {
       const answered = await store.addOnce(crypto.randomUUID(), 60).catch(() => null);
       if (answered !== null) break;
@@ -332,7 +326,7 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     expect(store.epoch).not.toBe(before);
   });
 
-  test('a nonce judged by a server that lost its memory meanwhile is refused', async () => {
+  test('a nonce checked by a server that has lost its data in between is refused', async () => {
     let epoch = 'before';
     const forgetful = {
       get epoch() {
@@ -360,13 +354,13 @@ describe.skipIf(!hasRedisServer)('when Redis goes away', () => {
     expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, remaining: 2 });
   });
 
-  test('a Redis that falls silent is refused in about a second, and at once from then on', async () => {
+  test('requests to a hanging Redis fail after about a second, then at once', async () => {
     const { redis, store } = await ownStore();
     redis.freeze();
     onTestFinished(() => redis.thaw());
     const start = performance.now();
     await expect(store.addOnce('key', 60)).rejects.toThrow(StoreUnavailableError);
-    // Far above the second that it takes here, far below the client's own patience of many seconds.
+    // Far above the second that it takes here, far below the client's own timeout of many seconds.
     expect(performance.now() - start).toBeLessThan(5000);
     await vi.waitFor(() => expect(store.isAvailable()).toBe(false), patient);
     const again = performance.now();
@@ -394,7 +388,7 @@ async function open(url: string): Promise<EphemeralStore> {
   return store;
 }
 
-/** What it is when it was the same for three looks of the store: a first replica changes what a Redis says it is. */
+/** The epoch, after it was the same for three polls of the store: a first replica changes a Redis's replication id. */
 async function steadyEpoch(store: EphemeralStore): Promise<string> {
   for (;;) {
     const { epoch } = store;
@@ -403,7 +397,7 @@ async function steadyEpoch(store: EphemeralStore): Promise<string> {
   }
 }
 
-/** Stands before a Redis, so that one of its clients can lose it. */
+/** A relay to a Redis, so that one of its clients can lose it. */
 async function relayTo(redis: OwnRedis): Promise<Relay> {
   const relay = await startRelay(redis.url);
   onTestFinished(() => relay.close());

@@ -5,7 +5,7 @@ import { createReplayGuard } from '../../src/ephemeral/replay-guard.ts';
 import type { EphemeralStore } from '../../src/ephemeral/store.ts';
 import { redisInstances, redisUrl } from './support.ts';
 
-/** Two instances of the service and the state they share; in memory there is one. */
+/** Two instances of the service with shared state; in memory there is only one. */
 type OpenTwo = () => Promise<readonly [EphemeralStore, EphemeralStore]>;
 
 const openInMemory: OpenTwo = async () => {
@@ -23,7 +23,7 @@ describe.skipIf(redisUrl === undefined)('in Redis', () => contract(openInRedis))
 function contract(openTwo: OpenTwo): void {
   const limit = { name: 'validate', points: 40 } as const;
 
-  test('of 200 parallel callers exactly one adds a key, whichever instance they ask', async () => {
+  test('of 200 parallel calls on both instances exactly one adds a key', async () => {
     const stores = await openTwo();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].addOnce('key', 60)),
@@ -44,7 +44,7 @@ function contract(openTwo: OpenTwo): void {
     await vi.waitFor(async () => expect(await store.addOnce('key', 1)).toBe(true), { timeout: 10_000 });
   });
 
-  test('100 parallel requests of one client get exactly the points of the limit', async () => {
+  test('of 100 parallel requests of one client exactly the limit is admitted', async () => {
     const stores = await openTwo();
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, (_, index) => stores[index % 2 === 0 ? 0 : 1].consume(limit, 'client')),
@@ -55,7 +55,7 @@ function contract(openTwo: OpenTwo): void {
     ).toBe(40);
   });
 
-  test('an outcome says the limit, what remains and when the window ends', async () => {
+  test('a result has the limit, the remaining points and the end of the window', async () => {
     const [store] = await openTwo();
     const small = { name: 'auth', points: 2 } as const;
     const outcomes = [];
@@ -71,7 +71,7 @@ function contract(openTwo: OpenTwo): void {
     }
   });
 
-  test('each name and each client has a bucket of its own', async () => {
+  test('each name and each client has its own bucket', async () => {
     const [store] = await openTwo();
     const one = { name: 'auth', points: 1 } as const;
     expect(await store.consume(one, 'a')).toMatchObject({ allowed: true });
@@ -80,7 +80,7 @@ function contract(openTwo: OpenTwo): void {
     expect(await store.consume(one, 'a')).toMatchObject({ allowed: false });
   });
 
-  test('several points are taken all or none, and what is refused is not counted', async () => {
+  test('several points are taken all or none, and refused ones are not counted', async () => {
     const stores = await openTwo();
     const rows = { name: 'licenseRows', points: 100 } as const;
     expect(await stores[0].consume(rows, 'a', 60)).toMatchObject({ allowed: true, remaining: 40 });
@@ -105,10 +105,10 @@ function contract(openTwo: OpenTwo): void {
     const client = (network: number, subnet: number) =>
       `2001:db8:7:${((network << 8) | subnet).toString(16)}::/64`;
 
-    // One /64 that floods is refused by its own bucket, and uses up nothing of its neighbours'.
+    // A flood from one /64 is refused by its own bucket, and does not affect its neighbours.
     expect(await allowedOf(ask(client(1, 0), 200))).toBe(5);
     expect(await stores[0].consume(few, client(1, 0))).toMatchObject({ allowed: false, limit: 5 });
-    // Ten of one /56 have twenty points together, and what is refused to them uses up nothing of the /48.
+    // Ten networks of one /56 share twenty points, and refused requests do not count towards the /48.
     const one = Array.from({ length: 10 }, (_, subnet) => allowedOf(ask(client(2, subnet), 30)));
     expect((await Promise.all(one)).reduce((sum, allowed) => sum + allowed)).toBe(20);
     expect(await stores[1].peek(few, client(2, 99))).toMatchObject({
@@ -121,7 +121,7 @@ function contract(openTwo: OpenTwo): void {
       limit: 20,
       remaining: 0,
     });
-    // Others of the /48: 80 in all, of which 25 are taken.
+    // Other networks of the /48: 80 points in total, of which 25 are taken.
     const many = Array.from({ length: 20 }, (_, network) => allowedOf(ask(client(16 + network, 0), 5)));
     expect((await Promise.all(many)).reduce((sum, allowed) => sum + allowed)).toBe(55);
     expect(await stores[1].consume(few, client(200, 1))).toMatchObject({ allowed: false, limit: 80 });
@@ -132,7 +132,7 @@ function contract(openTwo: OpenTwo): void {
     });
   });
 
-  test('a window is not prolonged by the requests in it', async () => {
+  test('requests do not extend a window', async () => {
     const [store] = await openTwo();
     const first = await store.consume(limit, 'client');
     await new Promise((resolve) => setTimeout(resolve, 1100));
@@ -140,7 +140,7 @@ function contract(openTwo: OpenTwo): void {
     expect(second.resetSeconds).toBeLessThan(first.resetSeconds);
   });
 
-  test('peek takes nothing and foresees the next consume', async () => {
+  test('peek takes no point and predicts the next consume', async () => {
     const [store, other] = await openTwo();
     const failures = { name: 'apiKeyAuth', points: 2 } as const;
     for (let count = 0; count < 5; count += 1) {
@@ -179,7 +179,7 @@ function contract(openTwo: OpenTwo): void {
     expect(answers.filter((answer) => answer === true)).toHaveLength(1);
   });
 
-  test('a nonce is judged within its session', async () => {
+  test('a nonce counts only within its session', async () => {
     const guard = createReplayGuard((await openTwo())[0]);
     const nonce = randomBytes(16);
     expect(await guard.firstUse('one', nonce)).toBe(true);
@@ -187,14 +187,14 @@ function contract(openTwo: OpenTwo): void {
     expect(await guard.firstUse('one', new Uint8Array(nonce))).toBe(false);
   });
 
-  test('instances agree on the epoch, another installation has another', async () => {
+  test('instances share the epoch, other installations have another', async () => {
     const [store, other] = await openTwo();
     expect(other.epoch).toBe(store.epoch);
     expect(store.epoch).not.toBe('');
     expect((await openTwo())[0].epoch).not.toBe(store.epoch);
   });
 
-  test('a closed store answers neither the replay guard nor a publisher', async () => {
+  test('a closed store refuses nonces and publications', async () => {
     const [store] = await openTwo();
     await store.close();
     await expect(store.addOnce(randomUUID(), 60)).rejects.toThrow(

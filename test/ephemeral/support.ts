@@ -14,7 +14,7 @@ if (!hasRedisServer) {
   process.stderr.write('Skipped: the loss of Redis, because there is no redis-server to start and kill.\n');
 }
 
-/** Opens instances that share a prefix of this test's own, whose keys go when the test ends. */
+/** Opens instances that share a prefix of this test. Its keys are deleted when the test ends. */
 export function redisInstances(url: string): {
   readonly keyPrefix: string;
   readonly client: Redis;
@@ -40,7 +40,7 @@ export function redisInstances(url: string): {
   };
 }
 
-/** A Redis server of the test's own, to stop, kill and start again. */
+/** The test's own Redis server, to stop, kill and start again. */
 export class OwnRedis {
   readonly port: number;
   readonly #options: readonly string[];
@@ -93,21 +93,21 @@ export class OwnRedis {
     );
   }
 
-  /** Another one with the data of this moment, as its replica. */
+  /** Starts a replica with the current data. */
   static async copyOf(redis: OwnRedis): Promise<OwnRedis> {
     const copy = await OwnRedis.start();
     await copy.replicate(redis);
     return copy;
   }
 
-  /** Makes it a replica, and waits until it has lost its data for those of the other. */
+  /** Makes it a replica and waits until it has the other's data instead of its own. */
   async replicate(master: OwnRedis): Promise<void> {
     await master.#ask(async (client) => {
       await client.config('SET', 'repl-diskless-sync', 'yes');
       await client.config('SET', 'repl-diskless-sync-delay', '0');
     });
     await this.#ask(async (client) => {
-      // From memory to memory: a file would be loaded by the next server that starts in its folder.
+      // Without a file, because the next server that starts in its folder would load it.
       await client.config('SET', 'repl-diskless-load', 'swapdb');
       await client.replicaof('127.0.0.1', master.port);
       await vi.waitFor(
@@ -120,13 +120,13 @@ export class OwnRedis {
     });
   }
 
-  /** Makes a replica its own master, with the data that it has. */
+  /** Promotes a replica, which keeps its data. */
   async promote(): Promise<void> {
     await this.#ask((client) => client.replicaof('NO', 'ONE'));
   }
 
   async #ask(question: (client: Redis) => Promise<unknown>): Promise<void> {
-    // A server that loads the data of its master answers nothing else.
+    // A server does not answer while it loads the data of its master.
     const client = new Redis(this.url, { enableReadyCheck: false });
     try {
       await question(client);
@@ -135,7 +135,7 @@ export class OwnRedis {
     }
   }
 
-  /** Holds the process still: connections stay open and nothing answers. */
+  /** Suspends the process: connections stay open and nothing answers. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
   }
@@ -164,7 +164,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A promise that the test settles when it wants to. */
+/** A promise that the test settles. */
 export function deferred<Value>(): {
   readonly promise: Promise<Value>;
   resolve(value: Value): void;

@@ -11,7 +11,7 @@ const definitions = readdirSync(folder).flatMap((file) => [
   ...parse(readFileSync(new URL(file, folder), 'utf8')).definitions,
 ]);
 
-test('every field of the roots of the schema has an operation', () => {
+test('every root field of the schema has an operation', () => {
   const asked = definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet.selections : [],
   );
@@ -33,7 +33,7 @@ describe('on the running service', () => {
   });
   afterAll(() => server.close());
 
-  test('every list can be asked in pages of 200, which is the most', async () => {
+  test('every list can be requested in pages of 200, the maximum', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const { id: applicationId } = await createApplication();
     const mine = { first: 200 };
@@ -56,7 +56,7 @@ describe('on the running service', () => {
     expect(paged.length).toBe(lists.length);
   });
 
-  test('an end user is made, found, freed of nothing, exported and deleted', async () => {
+  test('an end user can be created, found, exported and deleted, and a device reset without a device fails', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const application = await createApplication();
     const applicationId = application.id;
@@ -78,7 +78,7 @@ describe('on the running service', () => {
     expect(deleteEndUser).toEqual({ deletedUserId: userId });
   });
 
-  test('an API key is made, works, is listed, and is revoked', async () => {
+  test('an API key can be created, used, listed and revoked', async () => {
     const { latchkey } = await createManagedWorld(server);
     const { createApiKey } = await latchkey.request(management.CreateApiKeyDocument, {
       input: { name: 'deploy' },

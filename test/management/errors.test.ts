@@ -60,22 +60,20 @@ describe.each(misbehaviours)('an answer that is %s', (_what, code, status, answe
   });
 });
 
-test('a redirect is not followed, and its message says what to change', async ({ server }) => {
+test('a redirect is not followed, and the error says what to change', async ({ server }) => {
   server.answer(reply(308, '', { location: `${server.baseUrl}/elsewhere` }), data({ me: { id: '1' } }));
   const error = await rejectionOf(server.client().request(MeDocument));
   expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('Set baseUrl') });
   expect(server.seen.map(({ path }) => path)).toEqual(['/graphql']);
 });
 
-test('a redirect that a fetch of the caller followed is refused all the same', async ({ server }) => {
+test("a redirect that the caller's fetch followed is refused too", async ({ server }) => {
   server.answer(reply(307, '', { location: '/elsewhere' }), data({ me: { id: '1' } }));
   const client = server.client({ fetch: (url, init) => fetch(url, { ...init, redirect: 'follow' }) });
   await expect(client.request(MeDocument)).rejects.toMatchObject({ code: 'BAD_ANSWER' });
 });
 
-test('an error of GraphQL has its code, its path, its issues, its seconds and its request', async ({
-  server,
-}) => {
+test('a GraphQL error has its code, path, issues, retry seconds and request id', async ({ server }) => {
   const issues = [{ path: ['amount'], message: 'Too big' }];
   const errors = [
     { message: 'Not valid', path: ['createLicenses'], extensions: { code: 'VALIDATION_FAILED', issues } },
@@ -105,7 +103,7 @@ test('an error of GraphQL has its code, its path, its issues, its seconds and it
   });
 });
 
-test('a failure in the shape of REST has its code and its message', async ({ server }) => {
+test('a REST error has its code and message', async ({ server }) => {
   server.answer(json(413, { success: false, error: 'Too large.', code: 'PAYLOAD_TOO_LARGE' }));
   await expect(server.client().request(MeDocument)).rejects.toMatchObject({
     code: 'PAYLOAD_TOO_LARGE',
@@ -114,7 +112,7 @@ test('a failure in the shape of REST has its code and its message', async ({ ser
   });
 });
 
-test('a code that this version does not know is passed on', async ({ server }) => {
+test('an unknown code is passed on', async ({ server }) => {
   server.answer(failed('CODE_OF_NEXT_YEAR'));
   const error = await rejectionOf(server.client().request(MeDocument));
   expect(isManagementError(error)).toBe(true);
@@ -123,7 +121,7 @@ test('a code that this version does not know is passed on', async ({ server }) =
   expect(isManagementError(new Error('no'))).toBe(false);
 });
 
-test('what succeeded beside an error is in the error, and in no print of it', async ({ server }) => {
+test('partial data is in the error, but not in its printed form', async ({ server }) => {
   const errors = [{ message: 'No', path: ['b'], extensions: { code: 'APP_NOT_FOUND' } }];
   server.answer(json(200, { data: { a: { keys: [{ licenseKey: 'AAAAA-BBBBB' }] }, b: null }, errors }));
   const error = await rejectionOf(server.client().request(CreateLicensesDocument, { input }));
@@ -131,7 +129,7 @@ test('what succeeded beside an error is in the error, and in no print of it', as
   expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain('AAAAA');
 });
 
-test('no answer within the time limit is TIMEOUT', async ({ server }) => {
+test('no response within the timeout is TIMEOUT', async ({ server }) => {
   server.answer(silence);
   await expect(server.client().request(MeDocument, {}, { timeoutMilliseconds: 50 })).rejects.toMatchObject({
     code: 'TIMEOUT',
@@ -139,7 +137,7 @@ test('no answer within the time limit is TIMEOUT', async ({ server }) => {
   });
 });
 
-test('a body that does not end is TIMEOUT, also with a fetch that ignores its signal', async ({ server }) => {
+test('a body that does not end is TIMEOUT, even with a fetch that ignores its signal', async ({ server }) => {
   server.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('{"data":');
@@ -151,7 +149,7 @@ test('a body that does not end is TIMEOUT, also with a fetch that ignores its si
   }
 });
 
-test("the caller's signal is ABORTED, before the request and while it is under way", async ({ server }) => {
+test("the caller's signal is ABORTED, before and during the request", async ({ server }) => {
   const signal = AbortSignal.abort('no longer');
   server.answer(silence);
   await expect(server.client().request(MeDocument, {}, { signal })).rejects.toMatchObject({
@@ -170,7 +168,7 @@ test("the caller's signal is ABORTED, before the request and while it is under w
 describe('the key', () => {
   const nobody = 'http://127.0.0.1:1';
 
-  test('is sent as a bearer token, to the service and to nobody else', async ({ server }) => {
+  test('is sent as a bearer token, only to the service', async ({ server }) => {
     server.answer(data({ me: { id: '1' } }));
     await server.client().request(MeDocument);
     expect(server.seen[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
@@ -180,7 +178,7 @@ describe('the key', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('is in no print of the client, nor of an error', async () => {
+  test('is not in the printed form of the client or of an error', async () => {
     const client = createManagementClient({
       baseUrl: nobody,
       apiKey,
@@ -213,7 +211,7 @@ describe('the key', () => {
     expect(create).not.toThrow(apiKey);
   });
 
-  test('left out leaves the cookie to the browser', async ({ server }) => {
+  test('may be omitted, so that the browser sends its cookie', async ({ server }) => {
     const sent: (RequestInit | undefined)[] = [];
     const spying: typeof fetch = (url, init) => {
       sent.push(init);

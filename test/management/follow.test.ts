@@ -28,7 +28,7 @@ const document = new TypedDocumentString<{ securityLog: Entry | null }, Variable
 );
 const variables = { applicationId: 'a' };
 
-/** Pauses that a test can wait for. */
+/** Short pauses for tests. */
 const quick = { firstPauseMilliseconds: 1, longestPauseMilliseconds: 5 };
 
 const idOf = (number: number) => `019b2c6e-7d1a-7c3f-9d55-${String(number).padStart(12, '0')}`;
@@ -44,7 +44,7 @@ const begin = (response: ServerResponse, text: string, headers: Record<string, s
   response.write(`:\n\n${text}`);
 };
 
-/** A stream that is ended in good order. */
+/** A stream that ends normally. */
 const ended =
   (text: string): Reply =>
   (response) => {
@@ -52,13 +52,13 @@ const ended =
     response.end();
   };
 
-/** A stream that goes on. */
+/** A stream that continues. */
 const open =
   (text: string, headers?: Record<string, string>): Reply =>
   (response) =>
     begin(response, text, headers);
 
-/** A stream whose connection breaks off, in the middle of what may be an event. */
+/** A stream whose connection breaks, possibly in the middle of an event. */
 const broken =
   (text: string): Reply =>
   (response) => {
@@ -66,7 +66,7 @@ const broken =
     response.write(text, () => response.destroy());
   };
 
-/** The numbers of the first entries that come; leaves then. */
+/** Reads the numbers of the first entries, then leaves the loop. */
 async function take(server: StandIn, count: number, options: FollowOptions = {}, after?: string) {
   const came: number[] = [];
   const stream = server.client().follow(document, { ...variables, after }, { ...quick, ...options });
@@ -79,7 +79,7 @@ async function take(server: StandIn, count: number, options: FollowOptions = {},
 
 const askedAfter = (server: StandIn) => server.seen.map((request) => request.variables?.after);
 
-test('it asks for an event stream, and gives the entries in order', async ({ server }) => {
+test('it requests an event stream and yields the entries in order', async ({ server }) => {
   server.answer(open(entries(1, 2, 3)));
   expect(await take(server, 3)).toEqual([1, 2, 3]);
   expect(server.seen).toMatchObject([
@@ -94,7 +94,7 @@ test('leaving the loop closes the connection', async ({ server }) => {
   expect(server.seen).toHaveLength(1);
 });
 
-test('it resumes after the last entry when the service ends the stream, or it breaks off', async ({
+test('it resumes after the last entry if the service ends the stream or the connection breaks', async ({
   server,
 }) => {
   server.answer(
@@ -108,13 +108,13 @@ test('it resumes after the last entry when the service ends the stream, or it br
   expect(askedAfter(server)).toEqual([undefined, idOf(2), idOf(3), idOf(3), idOf(3)]);
 });
 
-test('an event that broke off half is not delivered, and asked for again', async ({ server }) => {
+test('a partial event is not delivered, and is requested again', async ({ server }) => {
   server.answer(broken(entries(1, 2).slice(0, -10)), open(entries(2)));
   expect(await take(server, 2)).toEqual([1, 2]);
   expect(askedAfter(server)).toEqual([undefined, idOf(1)]);
 });
 
-test('events come whole however they are cut', async ({ server }) => {
+test('events are complete, however they are split into chunks', async ({ server }) => {
   const text = next({ data: { securityLog: { id: idOf(1), code: 'Grüße 🔑' } } });
   server.answer(async (response) => {
     begin(response, '');
@@ -128,9 +128,7 @@ test('events come whole however they are cut', async ({ server }) => {
   await stream.return();
 });
 
-test('what a server sends twice is delivered once, and a late entry is not taken for one', async ({
-  server,
-}) => {
+test('a repeated entry is delivered once, and a late entry is not mistaken for one', async ({ server }) => {
   server.answer(ended(entries(1, 3)), ended(entries(1, 3, 4, 2)), open(entries(4, 5)));
   expect(await take(server, 5)).toEqual([1, 3, 4, 2, 5]);
   expect(askedAfter(server)).toEqual([undefined, idOf(3), idOf(4)]);
@@ -154,7 +152,7 @@ test("it begins after the caller's id", async ({ server }) => {
   expect(askedAfter(server)).toEqual([idOf(7), idOf(7)]);
 });
 
-test('without an entry yet it resumes from the second of the first answer', async ({ server }) => {
+test('without an entry yet it resumes from the second of the first response', async ({ server }) => {
   const date = 'Fri, 20 Nov 2026 19:00:00 GMT';
   server.answer(
     (response) => {
@@ -203,20 +201,20 @@ describe('a refusal ends it:', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('an entry without an id, which could not be resumed after', async ({ server }) => {
+  test('an entry without an id, because the stream could not be resumed after it', async ({ server }) => {
     server.answer(open(next({ data: { securityLog: { code: 'OK' } } })));
     await expect(take(server, 1)).rejects.toThrow('The document must select id');
   });
 });
 
-describe('a service that is away', () => {
-  test('from the start is an error, after as many repetitions as a query has', async ({ server }) => {
+describe('an unavailable service', () => {
+  test('at the start is an error after as many retries as for a query', async ({ server }) => {
     server.answer(hangUp);
     expect(await rejectionOf(take(server, 1))).toMatchObject({ code: 'NETWORK' });
     expect(server.seen).toHaveLength(3);
   });
 
-  test('later is waited for, with pauses that grow', async ({ server }) => {
+  test('later is retried with growing pauses', async ({ server }) => {
     const reconnects: Reconnect[] = [];
     server.answer(
       ended(entries(1)),
@@ -243,7 +241,7 @@ describe('a service that is away', () => {
     }
   });
 
-  test('and says when to come back is not asked before', async ({ server }) => {
+  test('is not retried before its Retry-After', async ({ server }) => {
     const reconnects: Reconnect[] = [];
     const limited = failed('RATE_LIMITED', 'securityLog', { 'retry-after': '1' });
     server.answer(ended(entries(1)), limited, open(entries(2)));
@@ -251,7 +249,7 @@ describe('a service that is away', () => {
     expect(reconnects.map(({ pauseMilliseconds }) => pauseMilliseconds >= 1_000)).toEqual([false, true]);
   });
 
-  test('and counts the lost connection still, or has a proxy answer for it, is asked again', async ({
+  test('is retried if it still counts the lost connection, or if a proxy responds for it', async ({
     server,
   }) => {
     server.answer(
@@ -263,13 +261,13 @@ describe('a service that is away', () => {
     expect(await take(server, 2)).toEqual([1, 2]);
   });
 
-  test('but refuses when it is back ends it', async ({ server }) => {
+  test('that refuses after its return ends the iteration', async ({ server }) => {
     server.answer(ended(entries(1)), failed('APP_NOT_FOUND', 'securityLog'));
     expect(await rejectionOf(take(server, 2))).toMatchObject({ code: 'APP_NOT_FOUND' });
   });
 });
 
-test('a connection that falls silent is taken for dead, and signs of life keep it', async ({ server }) => {
+test('a silent connection counts as broken, and heartbeats keep it alive', async ({ server }) => {
   const reconnects: Reconnect[] = [];
   const alive: Reply = (response) => {
     begin(response, entries(2));
@@ -287,7 +285,7 @@ test('a connection that falls silent is taken for dead, and signs of life keep i
   await expect.poll(() => server.open()).toBe(0);
 });
 
-test('a reader that takes its time is no silent connection', async ({ server }) => {
+test('a slow reader does not count as a silent connection', async ({ server }) => {
   server.answer(open(entries(1, 2)));
   const stream = server.client().follow(document, variables, { ...quick, silenceMilliseconds: 1_000 });
   await stream.next();
@@ -310,7 +308,7 @@ describe('a signal ends it quietly:', () => {
     await expect.poll(() => server.open()).toBe(0);
   });
 
-  test('with entries that have come and were not taken', async ({ server }) => {
+  test('with received but unread entries', async ({ server }) => {
     server.answer(open(entries(1, 2, 3)));
     const controller = new AbortController();
     const ids: string[] = [];
@@ -321,7 +319,7 @@ describe('a signal ends it quietly:', () => {
     expect(ids).toEqual([idOf(1)]);
   });
 
-  test('while nobody reads: the connection is closed all the same', async ({ server }) => {
+  test('without a reader: the connection is closed too', async ({ server }) => {
     server.answer(open(entries(1, 2)));
     const controller = new AbortController();
     const stream = server.client().follow(document, variables, { signal: controller.signal });
@@ -353,7 +351,7 @@ describe('a signal ends it quietly:', () => {
   });
 });
 
-test('a query is not followed, and a subscription not requested', async ({ server }) => {
+test('a query cannot be followed, and a subscription cannot be requested', async ({ server }) => {
   const query = new TypedDocumentString<{ me: Entry }, { after?: string }>('{ me { id } }');
   await expect(server.client().follow(query, {}).next()).rejects.toThrow(TypeError);
   await expect(server.client().request(document, variables)).rejects.toThrow(TypeError);

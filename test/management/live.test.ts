@@ -17,7 +17,7 @@ import { startTestServer, type TestServer } from '../setup/server.ts';
 import { rejectionOf } from './stand-in.ts';
 import { clientOf, createManagedWorld, listOf, unknownKey } from './support.ts';
 
-/** An id before all others. */
+/** An id lower than all others. */
 const fromTheBeginning = '00000000-0000-7000-8000-000000000000';
 
 const quick: FollowOptions = { firstPauseMilliseconds: 10, longestPauseMilliseconds: 100 };
@@ -29,7 +29,7 @@ describe("an application's security log", () => {
   });
   afterAll(() => server.close());
 
-  test('is followed as it happens, and resumed after an id', async () => {
+  test('is followed live, and resumed after an id', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const application = await createApplication();
     const license = await application.mintOne();
@@ -88,7 +88,7 @@ describe("an application's security log", () => {
     expect(await end).toMatchObject({ code: 'APP_NOT_FOUND' });
   });
 
-  test('is refused without a key, and of an application that is not there', async () => {
+  test('is refused without a key, and for a missing application', async () => {
     const variables = { applicationId: nobodysId };
     const nobody = clientOf(server, unknownKey()).follow(FollowSecurityLogDocument, variables);
     await expect(nobody.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -98,13 +98,13 @@ describe("an application's security log", () => {
   });
 });
 
-test('a service that starts anew is followed on: nothing is lost, and nothing comes twice', async () => {
+test('following continues across a restart: no entry is lost or repeated', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-follow-'));
   const env = { DATA_DIR: directory };
   let server = await startTestServer({ env });
   const { apiKey, createApplication } = await createManagedWorld(server);
   const { id: applicationId } = await createApplication();
-  /** As behind one address: always the service that runs now. */
+  /** As behind one address: always the currently running service. */
   const moving: typeof fetch = (url, init) => {
     return fetch(String(url).replace('http://service.test', server.baseUrl), init);
   };

@@ -12,7 +12,7 @@ import { apiKey, data, failed, test } from './stand-in.ts';
 
 const run = promisify(execFile);
 
-/** A folder below the package, so that 'latchkey/management' is found as it is in the reader's folder. */
+/** A folder inside the package, so that 'latchkey/management' is resolved as for a user. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(root, 'dist/management-test-'));
@@ -31,7 +31,7 @@ await latchkey.request(MeDocument).catch((error: unknown) => {
 });
 `;
 
-test("the built package is imported as 'latchkey/management', with its types", async ({ server }) => {
+test("the built package can be imported as 'latchkey/management' with its types", async ({ server }) => {
   writeFileSync(join(folder, 'program.ts'), program);
   const options = { strict: true, module: 'nodenext', target: 'es2023', types: ['node'] };
   const config = { compilerOptions: { ...options, skipLibCheck: false }, files: ['program.ts'] };
@@ -62,7 +62,7 @@ async function bundle(source: string) {
   return { code: output.text, metafile };
 }
 
-test('it bundles for browsers without anything of Node.js, nor of the service', async () => {
+test('it bundles for browsers without any module of Node.js or the service', async () => {
   const { code, metafile } = await bundle("export * from './index.ts'");
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
   const builtins = imports.filter(({ path }) => path.startsWith('node:') || builtinModules.includes(path));
@@ -70,20 +70,20 @@ test('it bundles for browsers without anything of Node.js, nor of the service', 
   expect(imports.filter(({ external }) => external)).toEqual([]);
   const inputs = Object.keys(metafile.inputs);
   expect(inputs.filter((path) => /^src\/(?!management\/)/.test(path))).toEqual([]);
-  // Of the graphql package, the printer for documents that are trees and no more.
+  // From the graphql package only the printer, for documents given as trees.
   expect(inputs.some((path) => /graphql\/(execution|type|validation|utilities)\//.test(path))).toBe(false);
   const zipped = gzipSync(code, { level: 9 }).length;
   process.stderr.write(`The management client's bundle has ${code.length} bytes, ${zipped} compressed.\n`);
   expect(zipped).toBeLessThan(50_000);
 });
 
-test('a bundle has the documents that its program names, and no others', async () => {
+test('a bundle has only the documents that its program uses', async () => {
   const { code } = await bundle("export { createManagementClient, MeDocument } from './index.ts'");
   const named = code.match(/\b(?:query|mutation|subscription) [A-Z]\w+/g);
   expect(named).toEqual(['query Me']);
 });
 
-test('the bundle asks and follows where there are only the globals of the web', async ({ server }) => {
+test('the bundle requests and follows with only web globals', async ({ server }) => {
   const { code } = await bundle("export * from './index.ts'");
   const web = {
     fetch,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** An application with so many licenses, and their ids from the newest to the oldest. */
+/** An application with this many licenses, and their ids from newest to oldest. */
 async function seed(amount: number) {
   const world = await createManagedWorld(server);
   const application = await world.createApplication();
@@ -31,7 +31,7 @@ async function seed(amount: number) {
 
 const idsOf = async (items: AsyncIterable<{ id: string }>) => (await listOf(items)).map(({ id }) => id);
 
-test('iterating gives every node once, whatever the size of the pages', async () => {
+test('iterating yields every node once, whatever the page size', async () => {
   const { pages, newestFirst } = await seed(7);
   for (const first of [1, 3, 7, 8, undefined]) {
     expect(await idsOf(pages({ first }))).toEqual(newestFirst);
@@ -43,7 +43,7 @@ test('with last it goes from the oldest to the newest', async () => {
   for (const last of [1, 3, 7, 8]) expect(await idsOf(pages({ last }))).toEqual(oldestFirst);
 });
 
-test('it begins after a cursor, and before one', async () => {
+test('it can begin after or before a cursor', async () => {
   const { pages, newestFirst } = await seed(5);
   const [page] = await listOf(pages({ first: 200 }).pages());
   const cursor = page?.edges[2]?.cursor;
@@ -51,7 +51,7 @@ test('it begins after a cursor, and before one', async () => {
   expect(await idsOf(pages({ last: 1, before: cursor }))).toEqual(newestFirst.slice(0, 2).toReversed());
 });
 
-test('pages() gives whole pages with what else is selected', async () => {
+test('pages() yields complete pages with other selected fields', async () => {
   const { pages } = await seed(5);
   const list = await listOf(pages({ first: 2 }).pages());
   expect(list.map(({ totalCount, edges }) => [totalCount, edges.length])).toEqual([
@@ -69,7 +69,7 @@ test('an empty list is an empty iteration', async () => {
   );
 });
 
-describe('rows that come and go meanwhile', () => {
+describe('rows that are added and deleted during the iteration', () => {
   test.each([
     ['forwards', { first: 2 }],
     ['backwards', { last: 2 }],
@@ -80,7 +80,7 @@ describe('rows that come and go meanwhile', () => {
     const came: string[] = [];
     for await (const { id } of pages(variables)) {
       came.push(id);
-      // Backwards, each new row is one more to come.
+      // Backwards, each new row is yielded too.
       if (came.length < 20) await application.mint({ amount: 1 });
       const next = doomed.pop();
       if (next === undefined) continue;
@@ -93,8 +93,8 @@ describe('rows that come and go meanwhile', () => {
   });
 });
 
-describe('pages are fetched one at a time, as asked', () => {
-  /** A world whose client counts what it sends. */
+describe('pages are fetched one at a time, on demand', () => {
+  /** A world whose client counts its requests. */
   async function counted(world: ManagedWorld) {
     const { createManagementClient } = await import('../../src/management/index.ts');
     const sent: unknown[] = [];
@@ -106,7 +106,7 @@ describe('pages are fetched one at a time, as asked', () => {
     return { latchkey: createManagementClient(options), sent };
   }
 
-  test('and no more once the loop is left', async () => {
+  test('and no more after the loop ends', async () => {
     const world = await seed(10);
     const { latchkey, sent } = await counted(world);
     const licenses = latchkey.paginate(
@@ -126,7 +126,7 @@ describe('pages are fetched one at a time, as asked', () => {
   });
 });
 
-describe('what cannot be paged is an error and no short list:', () => {
+describe('a paging problem is an error and not a short list:', () => {
   test('a page that fails', async () => {
     const { pages, client, application } = await seed(4);
     const came: string[] = [];

@@ -15,26 +15,26 @@ const passing: [what: string, answer: Reply][] = [
 ];
 
 describe.each(passing)('after %s', (_what, answer) => {
-  test('a query is sent again, and answered', async ({ server }) => {
+  test('a query is retried and succeeds', async ({ server }) => {
     server.answer(answer, me);
     await expect(server.client().request(MeDocument)).resolves.toEqual({ me: { id: '1' } });
     expect(server.seen).toHaveLength(2);
   });
 
-  test('a query is sent three times at most', async ({ server }) => {
+  test('a query is sent at most three times', async ({ server }) => {
     server.answer(answer);
     await rejectionOf(server.client().request(MeDocument));
     expect(server.seen).toHaveLength(3);
   });
 
-  test('a mutation is not sent again', async ({ server }) => {
+  test('a mutation is not retried', async ({ server }) => {
     server.answer(answer, data({ createLicenses: { keys: [], warning: '' } }));
     await rejectionOf(server.client().request(CreateLicensesDocument, { input }));
     expect(server.seen).toHaveLength(1);
   });
 });
 
-test('a mutation whose answer was lost says that it may have been done', async ({ server }) => {
+test('the error of a mutation without a response says that it may have been executed', async ({ server }) => {
   server.answer(hangUp);
   await expect(server.client().request(CreateLicensesDocument, { input })).rejects.toMatchObject({
     code: 'NETWORK',
@@ -43,7 +43,7 @@ test('a mutation whose answer was lost says that it may have been done', async (
 });
 
 test.for(['UNAUTHENTICATED', 'APP_NOT_FOUND', 'VALIDATION_FAILED', 'INTERNAL', 'QUERY_TOO_DEEP'])(
-  'a query that is refused with %s is not sent again',
+  'a query refused with %s is not retried',
   async (code, { server }) => {
     server.answer(failed(code), me);
     await expect(server.client().request(MeDocument)).rejects.toMatchObject({ code });
@@ -51,7 +51,7 @@ test.for(['UNAUTHENTICATED', 'APP_NOT_FOUND', 'VALIDATION_FAILED', 'INTERNAL', '
   },
 );
 
-test('a query that must wait longer than its time limit fails at once', async ({ server }) => {
+test('a query that must wait longer than its timeout fails at once', async ({ server }) => {
   server.answer(failed('RATE_LIMITED', 'me', { 'retry-after': '60' }), me);
   await expect(server.client().request(MeDocument)).rejects.toMatchObject({
     code: 'RATE_LIMITED',
@@ -60,13 +60,13 @@ test('a query that must wait longer than its time limit fails at once', async ({
   expect(server.seen).toHaveLength(1);
 });
 
-test('a query that is limited without a word of when to come back is not sent again', async ({ server }) => {
+test('a rate-limited query without Retry-After is not retried', async ({ server }) => {
   server.answer(reply(429, 'Slow down', { 'content-type': 'text/plain' }), me);
   await expect(server.client().request(MeDocument)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   expect(server.seen).toHaveLength(1);
 });
 
-test('a signal ends the pause before a repetition', async ({ server }) => {
+test('a signal ends the pause before a retry', async ({ server }) => {
   server.answer(failed('RATE_LIMITED', 'me', { 'retry-after': '20' }), me);
   const controller = new AbortController();
   const call = rejectionOf(server.client().request(MeDocument, {}, { signal: controller.signal }));

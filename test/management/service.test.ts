@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('an integrator makes an application, mints keys, bans one, and deletes it all', async () => {
+test('an integrator creates an application, mints keys, bans one, and deletes everything', async () => {
   const { latchkey } = await createManagedWorld(server);
   const { createApplication } = await latchkey.request(CreateApplicationDocument, {
     input: { name: 'Photo Lab' },
@@ -56,7 +56,7 @@ test('an integrator makes an application, mints keys, bans one, and deletes it a
   });
 });
 
-describe('a document of the caller is taken', () => {
+describe('a document of the caller is accepted', () => {
   const text = 'query Me { ...Names } fragment Names on Query { me { id name } }';
   test.each<[how: string, document: TypedDocument<MeQuery, MeQueryVariables>]>([
     ['as text', new TypedDocumentString<MeQuery, MeQueryVariables>(text)],
@@ -68,7 +68,7 @@ describe('a document of the caller is taken', () => {
   });
 });
 
-describe('what the service refuses is an error with its code:', () => {
+describe('a refusal of the service is an error with its code:', () => {
   test('invalid input, with its issues', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const { id: applicationId } = await createApplication();
@@ -91,7 +91,7 @@ describe('what the service refuses is an error with its code:', () => {
     }
   });
 
-  test('no key, and a key that is none', async () => {
+  test('a missing key, and an invalid one', async () => {
     for (const apiKey of [undefined, unknownKey()]) {
       await expect(clientOf(server, apiKey).request(MeDocument)).rejects.toMatchObject({
         code: 'UNAUTHENTICATED',
@@ -113,7 +113,7 @@ describe('what the service refuses is an error with its code:', () => {
     expect(codes[30]).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) });
   });
 
-  test('a wrong password, which is no matter of the key', async () => {
+  test('a wrong password, independent of the key', async () => {
     const { latchkey, developer } = await createManagedWorld(server);
     const input = { email: developer.email, password: 'not the password' };
     await expect(latchkey.request(LoginDocument, { input })).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('what the service refuses is an error with its code:', () => {
     });
   });
 
-  test('a document that asks too much, is none, or is too large', async () => {
+  test('a document that is too complex, invalid, or too large', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const { id: applicationId } = await createApplication();
     const ask = (text: string) =>
@@ -140,7 +140,7 @@ describe('what the service refuses is an error with its code:', () => {
   });
 });
 
-test('every code that the service has is one that the client knows', async () => {
+test('the client knows every code of the service', async () => {
   const { serviceErrorCodes } = await import('../../src/services/errors.ts');
   const { serviceCodes } = await import('../../src/management/errors.ts');
   expect(serviceErrorCodes.filter((code) => !serviceCodes.some((known) => known === code))).toEqual([]);

@@ -4,12 +4,12 @@ import { test as base } from 'vitest';
 import { z } from 'zod';
 import { createManagementClient, type ManagementClientOptions } from '../../src/management/index.ts';
 
-/** A key of the right form, which no service has given. */
+/** A well-formed key that no service has issued. */
 export const apiKey = `service_live_${'k3y'.repeat(14)}`;
 
 const requestBody = z.object({ query: z.string(), variables: z.record(z.string(), z.unknown()).optional() });
 
-/** A request that came. */
+/** A received request. */
 export interface Seen {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -17,22 +17,22 @@ export interface Seen {
   readonly variables: Record<string, unknown> | undefined;
 }
 
-/** Writes an answer, or leaves it open. */
+/** Writes a response, or leaves it open. */
 export type Reply = (response: ServerResponse, seen: Seen) => void;
 
 export interface StandIn {
   readonly baseUrl: string;
   /** Every request, in order. */
   readonly seen: Seen[];
-  /** How many answers are under way. */
+  /** The number of open responses. */
   readonly open: () => number;
-  /** What each request is answered with, in order; the last one answers all further ones. */
+  /** The responses, in order; the last one is for all further requests. */
   answer(...replies: Reply[]): void;
   client(options?: Partial<ManagementClientOptions>): ReturnType<typeof createManagementClient>;
   close(): Promise<void>;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export const reply =
   (status: number, body: string | Uint8Array, headers: Record<string, string> = {}): Reply =>
   (response) => {
@@ -44,7 +44,7 @@ export const json = (status: number, body: unknown, headers?: Record<string, str
 
 export const data = (fields: unknown) => json(200, { data: fields });
 
-/** One GraphQL error in place of one field's value. */
+/** One GraphQL error instead of a field's value. */
 export const failed = (code: string, field = 'me', headers?: Record<string, string>) =>
   json(
     200,
@@ -52,13 +52,13 @@ export const failed = (code: string, field = 'me', headers?: Record<string, stri
     headers,
   );
 
-/** A connection that is closed before any answer. */
+/** A connection that is closed before any response. */
 export const hangUp: Reply = (response) => response.destroy();
 
-/** No answer at all. */
+/** No response. */
 export const silence: Reply = () => undefined;
 
-/** A server on loopback that answers /graphql with what each test wants. */
+/** A server on loopback with the /graphql responses of a test. */
 export async function startStandIn(): Promise<StandIn> {
   const seen: Seen[] = [];
   let replies: Reply[] = [];
@@ -98,7 +98,7 @@ export async function startStandIn(): Promise<StandIn> {
   };
 }
 
-/** A test with a stand-in of its own. */
+/** A test with its own stand-in. */
 export const test = base.extend<{ server: StandIn }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads which fixtures this one needs from the pattern
   server: async ({}, use) => {
@@ -108,7 +108,7 @@ export const test = base.extend<{ server: StandIn }>({
   },
 });
 
-/** What a promise was rejected with. */
+/** The rejection reason of a promise. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -7,11 +7,11 @@ import { createWorld, type World } from '../setup/world.ts';
 
 export interface ManagedWorld extends World {
   readonly apiKey: string;
-  /** The client under test, with the developer's API key, from an address of its own. */
+  /** The client under test, with the developer's API key, from a separate address. */
   readonly latchkey: ManagementClient;
 }
 
-/** A developer of this test's own, managed by an API key. */
+/** A new developer, managed with an API key. */
 export async function createManagedWorld(server: TestServer): Promise<ManagedWorld> {
   const world = await createWorld(server);
   const { apiKey } = await createApiKey(world.client);
@@ -25,10 +25,10 @@ export const clientOf = (server: TestServer, apiKey?: string): ManagementClient 
     headers: { 'X-Forwarded-For': randomIp() },
   });
 
-/** A key of the right form, which the service has not given. */
+/** A well-formed key that the service has not issued. */
 export const unknownKey = () => `service_live_${randomBytes(32).toString('base64url')}`;
 
-/** All of an iteration. */
+/** Collects an iteration. */
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);

@@ -13,11 +13,11 @@ import {
   type MintedLicenseFragment,
 } from '../../src/management/index.ts';
 
-// Held by the compiler, in `npm run check:static`: nothing here is run.
+// Checked by the compiler in `npm run check:static`; nothing here is run.
 const never = (_statements: (latchkey: ManagementClient) => Promise<void>) => undefined;
 const input = { applicationId: 'a', amount: 1, durationSeconds: 0 };
 
-test('what an operation answers is typed, and its root fields are there', () => {
+test('the result of an operation is typed, with its root fields', () => {
   never(async (latchkey) => {
     const { createLicenses } = await latchkey.request(CreateLicensesDocument, { input });
     expectTypeOf(createLicenses.keys).toEqualTypeOf<MintedLicenseFragment[]>();
@@ -26,7 +26,7 @@ test('what an operation answers is typed, and its root fields are there', () => 
   });
 });
 
-test('what an operation asks is typed', () => {
+test('the variables of an operation are typed', () => {
   never(async (latchkey) => {
     await latchkey.request(MeDocument);
     await latchkey.request(MeDocument, {}, { signal: AbortSignal.abort() });
@@ -42,7 +42,7 @@ test('what an operation asks is typed', () => {
   });
 });
 
-test('what is paged is typed by what was selected', () => {
+test('pages are typed by the selection', () => {
   never(async (latchkey) => {
     const variables = { applicationId: 'a', first: 10 };
     const licenses = latchkey.paginate(LicensesDocument, variables, (data) => data.application.licenses);
@@ -57,7 +57,7 @@ test('what is paged is typed by what was selected', () => {
   });
 });
 
-test('what is followed is the one field of the subscription', () => {
+test('following yields the only field of the subscription', () => {
   interface Data {
     securityLog: { id: string; code: string | null } | null;
   }
@@ -74,7 +74,7 @@ test('what is followed is the one field of the subscription', () => {
   });
 });
 
-test('an error narrows to the codes that were asked for, and knows others', () => {
+test('an error narrows to the given codes, and allows others', () => {
   never(async () => {
     const error: unknown = undefined;
     if (isManagementError(error, 'APP_NOT_FOUND', 'TIMEOUT')) {

@@ -22,7 +22,7 @@ describe.each([
   ['login', innerLoginRequest, login],
   ['upgrade', innerUpgradeRequest, upgrade],
 ])('the inner request of %s', (_name, schema, good) => {
-  it('is taken with and without a device, and ignores what it does not know', () => {
+  it('is accepted with and without a device, and ignores unknown members', () => {
     expect(schema.parse(good)).toEqual(good);
     expect(schema.parse({ ...good, hwid: 'd' })).toEqual({ ...good, hwid: 'd' });
     expect(schema.parse({ ...good, later: 1 })).toEqual(good);
@@ -56,7 +56,7 @@ describe('register', () => {
   });
 });
 
-it('login and upgrade look up any name of up to 64 characters, so an impossible one is unknown and not malformed', () => {
+it('login and upgrade accept any name of up to 64 characters, so an impossible one is unknown and not malformed', () => {
   for (const username of ['x', 'jörg', 'a b', 'x'.repeat(64)]) {
     expect(innerLoginRequest.safeParse({ ...login, username }).success).toBe(true);
     expect(innerUpgradeRequest.safeParse({ ...upgrade, username }).success).toBe(true);
@@ -67,7 +67,7 @@ it('login and upgrade look up any name of up to 64 characters, so an impossible 
 
 describe('the handshake', () => {
   const good = { appId: id, clientNonceB64: `${'A'.repeat(43)}=`, clientVersion: '1.0.0' };
-  it('takes a UUID in lower case, 32 bytes and a version', () => {
+  it('accepts a UUID in lower case, 32 bytes and a version', () => {
     expect(sessionInitRequest.safeParse(good).success).toBe(true);
     expect(sessionInitRequest.safeParse({ ...good, clientVersion: 'v'.repeat(64) }).success).toBe(true);
   });
@@ -133,7 +133,7 @@ it('a plaintext failure has a code in capitals', () => {
   expect(plaintextError.safeParse({ ...good, success: true }).success).toBe(false);
 });
 
-it('a nonce is remembered for as long as its request can be accepted', () => {
+it('a nonce is stored for as long as its request can be accepted', () => {
   const { clockSkewSeconds, replayWindowSeconds } = constants;
   const acceptedAt = (timestamp: number, nowMs: number) =>
     Math.abs(Math.floor(nowMs / 1000) - timestamp) <= clockSkewSeconds;

@@ -22,7 +22,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe('base64', () => {
-  it('gives any bytes back, and writes what Node.js writes', () => {
+  it('decodes to the same bytes, and encodes like Node.js', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(encodeBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'));
@@ -33,7 +33,7 @@ describe('base64', () => {
     );
   });
 
-  it('reads exactly the texts that it writes', () => {
+  it('decodes exactly the texts that it encodes', () => {
     const unit = fc.constantFrom(...'ABQgwxyz019+/-_= \n\0é');
     const text = fc.array(unit, { maxLength: 9 }).map((units) => units.join(''));
     let read = 0;
@@ -52,7 +52,7 @@ describe('base64', () => {
 });
 
 describe('canonical JSON', () => {
-  it('says what the value says, and says it again in the same bytes', () => {
+  it('preserves the value, and serializes it again to the same bytes', () => {
     fc.assert(
       fc.property(json, (value) => {
         fc.pre(isWellFormedText(JSON.stringify(value)) && !/\\u[dD][89a-fA-F]/.test(JSON.stringify(value)));
@@ -64,7 +64,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('is what another implementation writes', () => {
+  it('equals the output of another implementation', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'grapheme' }), (value) => {
         const read: JsonValue = JSON.parse(JSON.stringify(value));
@@ -90,7 +90,7 @@ describe('canonical JSON', () => {
     ['undefined', undefined],
     ['an undefined member', { a: 1, b: undefined }],
     ['undefined in an array', [undefined]],
-    // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+    // biome-ignore lint/suspicious/noSparseArray: this tests a hole
     ['a hole in an array', [1, , 2]],
     ['NaN', Number.NaN],
     ['an infinity', [Number.NEGATIVE_INFINITY]],
@@ -111,14 +111,14 @@ describe('canonical JSON', () => {
     expect(() => Reflect.apply(canonicalJson, undefined, [value])).toThrow();
   });
 
-  it('takes one object in two places', () => {
+  it('accepts one object in two places', () => {
     const shared = { a: 1 };
     expect(canonicalJson([shared, { b: shared }])).toBe('[{"a":1},{"b":{"a":1}}]');
   });
 });
 
 describe('sealing', () => {
-  it('opens to what was sealed, under a fresh IV each time', () => {
+  it('opens to the sealed text, under a new IV each time', () => {
     fc.assert(
       fc.property(bytesOf(32), fc.uint8Array({ maxLength: 300 }), (key, plaintext) => {
         const first = sealEnvelope(key, plaintext);
@@ -162,7 +162,7 @@ describe('signatures', () => {
   const seed = new Uint8Array(32).fill(5);
   const publicKey = getPublicKey(seed);
 
-  it('hold for the message, and for no message, signature or key with a flipped bit', () => {
+  it('are valid for the message, and not with a flipped bit in message, signature or key', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 50 }), fc.nat(), (message, position) => {
         const signature = signBytes(message, seed);
@@ -176,7 +176,7 @@ describe('signatures', () => {
     );
   });
 
-  it('are checked without an exception, whatever is passed', () => {
+  it('are checked without an exception for any input', () => {
     for (const bad of [new Uint8Array(), new Uint8Array(65), 'text', null, undefined, 1, {}]) {
       expect(Reflect.apply(verifyBytes, undefined, [bad, new Uint8Array(1), publicKey])).toBe(false);
       expect(Reflect.apply(verifyBytes, undefined, [new Uint8Array(64), bad, publicKey])).toBe(false);
@@ -194,7 +194,7 @@ describe('signatures', () => {
 });
 
 describe('text', () => {
-  it('is refused with NUL or a lone surrogate, and taken otherwise', () => {
+  it('is refused with NUL or a lone surrogate, and accepted otherwise', () => {
     for (const bad of ['\0', 'a\0b', '\ud800', 'a\udfffb', '\udc00\ud800']) {
       expect(wellFormedText.safeParse(bad).success).toBe(false);
     }

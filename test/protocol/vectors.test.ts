@@ -13,7 +13,7 @@ import { sealedVectors, sealedVectorsFile } from './sealed-vectors.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-it('the committed vectors are what the generator prints', () => {
+it('the committed vectors equal the output of the generator', () => {
   expect(readFileSync(sealedVectorsFile, 'utf8')).toBe(vectorsText());
 });
 

@@ -22,7 +22,7 @@ async function bundle() {
   return { code: output.text, metafile };
 }
 
-test('the SDK bundles for browsers without anything of Node.js', async () => {
+test('the SDK bundles for browsers without any module of Node.js', async () => {
   const { code, metafile } = await bundle();
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
   const builtins = imports.filter(({ path }) => path.startsWith('node:') || builtinModules.includes(path));
@@ -34,7 +34,7 @@ test('the SDK bundles for browsers without anything of Node.js', async () => {
   expect(zipped).toBeLessThan(50_000);
 });
 
-test('the bundle validates where there are only the globals of the web', async ({ server }) => {
+test('the bundle validates with only web globals', async ({ server }) => {
   const { code } = await bundle();
   const web = {
     fetch,

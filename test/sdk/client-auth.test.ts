@@ -15,7 +15,7 @@ const password = 'correct horse';
 const licenseKey = 'QW7RT-9XKLM-2VBNP-HJ4DF-6SGC8';
 const hwid = 'device-1';
 
-/** What every inner answer has to bind it to its request. */
+/** The members that bind an inner answer to its request. */
 const binding = ['sessionId', 'timestamp', 'v', 'nonce'];
 
 type Ask = (client: Client, more?: { signal?: AbortSignal; hwid?: string }) => Promise<ClientAuthOutcome>;
@@ -43,12 +43,12 @@ const success = {
 };
 
 describe.for(verbs)('%s', ([name, ask]) => {
-  test('tells who is in, with the token, the license and the session', async ({ server }) => {
+  test('returns the user, the token, the license and the session', async ({ server }) => {
     expect(await ask(createClient(server.options))).toEqual(success);
     expect(server.seen.map(({ path }) => path)).toEqual([clientPaths.sessionInit, clientPaths[name]]);
   });
 
-  test('tells of no license, of one that never ends, and of an email', async ({ server }) => {
+  test('returns no license, one that never expires, and an email', async ({ server }) => {
     const client = createClient(server.options);
     server.onClientAuth = ({ sealed, inner }) => sealed({ ...inner, license: null });
     expect(await ask(client)).toEqual({ ...success, license: null });
@@ -58,7 +58,7 @@ describe.for(verbs)('%s', ([name, ask]) => {
     expect(await ask(client)).toEqual({ ...success, license, user });
   });
 
-  test('reports every signed refusal with its code and message, and codes that a later server has', async ({
+  test('reports every signed refusal with its code and message, including unknown codes', async ({
     server,
   }) => {
     const client = createClient(server.options);
@@ -117,14 +117,14 @@ describe.for(verbs)('%s', ([name, ask]) => {
     });
   });
 
-  test('trusts nothing that is signed with another key, or not sealed', async ({ server }) => {
+  test('does not trust responses signed with another key, or not sealed', async ({ server }) => {
     server.onClientAuth = ({ sealed, inner }) => sealed(inner, { seed: new Uint8Array(32).fill(3) });
     expect(await ask(createClient(server.options))).toMatchObject({ reason: 'untrusted-answer' });
     server.onClientAuth = ({ inner }) => json(200, inner);
     expect(await ask(createClient(server.options))).toMatchObject({ reason: 'untrusted-answer' });
   });
 
-  test('tells each failure apart from a refusal', async ({ server }) => {
+  test('distinguishes each failure from a refusal', async ({ server }) => {
     const client = createClient({ ...server.options, timeoutMs: 300 });
     const failure = (reason: string) => ({ kind: 'failure', reason });
     server.onClientAuth = () => refusal('RATE_LIMITED');
@@ -142,7 +142,7 @@ describe.for(verbs)('%s', ([name, ask]) => {
     expect(await ask(client, { signal: AbortSignal.abort() })).toMatchObject(failure('aborted'));
   });
 
-  test('asks again in a new session, once, when its own was forgotten', async ({ server }) => {
+  test('retries once in a new session if the server has forgotten its own', async ({ server }) => {
     const client = createClient(server.options);
     await ask(client);
     server.forgetSessions();
@@ -151,7 +151,7 @@ describe.for(verbs)('%s', ([name, ask]) => {
     expect(server.count('sessionInit')).toBe(2);
   });
 
-  test('sends the device where there is one, and no member that was left out', async ({ server }) => {
+  test('sends the device if given, and no omitted member', async ({ server }) => {
     const client = createClient(server.options);
     await ask(client);
     await ask(client, { hwid });
@@ -161,7 +161,7 @@ describe.for(verbs)('%s', ([name, ask]) => {
   });
 });
 
-test('each verb sends its own members and nothing else', async ({ server }) => {
+test('each verb sends only its own members', async ({ server }) => {
   const client = createClient(server.options);
   const email = 'ada@example.com';
   await client.register({ username, password, email, licenseKey, hwid });

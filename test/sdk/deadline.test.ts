@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { createClient } from '../../src/sdk/index.ts';
 import { test } from './fixture.ts';
 
-/** A handler that leaves its requests open, and tells of each. */
+/** A handler that leaves its requests open and reports each. */
 function hanging() {
   const waiting: ServerResponse[] = [];
   let arrived = (_response: ServerResponse) => {};
@@ -29,7 +29,7 @@ describe('a call', () => {
     expect(outcome).toEqual({ kind: 'failure', reason: 'timeout', message: 'No answer within 300 ms' });
   });
 
-  test('times out while a body trickles in', async ({ server }) => {
+  test('times out while a body arrives slowly', async ({ server }) => {
     server.onValidate = () => (response) => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
@@ -67,7 +67,7 @@ describe('a call', () => {
     if (!response.destroyed) await once(response, 'close');
   });
 
-  test('that is aborted does not take the handshake from the others', async ({ server }) => {
+  test('that is aborted does not abort the handshake of others', async ({ server }) => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -1,7 +1,7 @@
 import { test as base } from 'vitest';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
-/** A test with a stand-in server of its own. */
+/** A test with its own stand-in server. */
 export const test = base.extend<{ server: StandIn }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads which fixtures this one needs from the pattern
   server: async ({}, use) => {

@@ -12,11 +12,11 @@ import {
 } from '../../src/protocol/messages.ts';
 
 export interface JudgeContext {
-  /** The key of a session; undefined for one that is not honoured. */
+  /** The key of a session; undefined for an unknown one. */
   readonly keyOf: (sessionId: string) => Uint8Array | undefined;
   /** Unix seconds. */
   readonly now: number;
-  /** Marks a nonce as used; false where it was already. */
+  /** Marks a nonce as used; false if it was used already. */
   readonly useNonce: (sessionId: string, nonceB64: string) => boolean;
 }
 
@@ -37,7 +37,7 @@ export type Judgement =
 
 const plaintext = (code: PlaintextErrorCode): Judgement => ({ kind: 'plaintext', code });
 
-/** SPEC §10, steps 1 to 5, as a server without services would do them; validate's inner body unless told. */
+/** SPEC §10, steps 1 to 5, without services; for the inner body of validate by default. */
 export function judgeRequest(
   body: unknown,
   { keyOf, now, useNonce }: JudgeContext,

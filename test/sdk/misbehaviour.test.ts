@@ -15,7 +15,7 @@ type Misbehaviour = [what: string, reason: Failure['reason'], misbehave: (server
 const wrongSeed = new Uint8Array(32).fill(3);
 const html: Reply = { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Hi' };
 const redirectTo = (path: string): Reply => ({ status: 307, headers: { location: path }, body: '' });
-/** Writes for as long as anybody reads. */
+/** Writes while the client reads. */
 const endless: TakeOver = (response) => {
   response.writeHead(200);
   const write = () => {
@@ -30,7 +30,7 @@ const brokenOff: TakeOver = (response) => {
 };
 const noAnswer: TakeOver = (response) => response.destroy();
 
-/** What either endpoint may answer instead of what it should. */
+/** Wrong responses of either endpoint. */
 const anywhere: [string, Failure['reason'], Reply | TakeOver][] = [
   ['HTML', 'untrusted-answer', html],
   ['HTML with HTTP 404', 'untrusted-answer', { ...html, status: 404 }],
@@ -89,7 +89,7 @@ const cases: Misbehaviour[] = [
     },
   ],
   [
-    'the handshake is of the future',
+    'the handshake is from the future',
     'clock',
     (server) => {
       server.onInit = ({ signed }) => signed({ timestamp: Math.floor(server.clock / 1000) + 61 });
@@ -131,7 +131,7 @@ const cases: Misbehaviour[] = [
     },
   ],
   [
-    'the answer is stale and ours',
+    'the answer is stale and belongs to the request',
     'clock',
     (server) => {
       server.onValidate = ({ sealed, inner }) =>
@@ -139,7 +139,7 @@ const cases: Misbehaviour[] = [
     },
   ],
   [
-    'the answer is stale and not ours',
+    'the answer is stale and belongs to another request',
     'untrusted-answer',
     (server) => {
       server.onValidate = ({ sealed, inner: { nonce: _nonce, ...rest } }) =>
@@ -155,7 +155,7 @@ const cases: Misbehaviour[] = [
     },
   ],
   [
-    'the sealed text is not canonical and is signed as it stands',
+    'the sealed text is not canonical but correctly signed',
     'untrusted-answer',
     (server) => {
       server.onValidate = ({ sealed, inner }) => sealed(inner, { text: JSON.stringify(inner, null, 1) });
@@ -185,14 +185,14 @@ const cases: Misbehaviour[] = [
     },
   ],
   [
-    'a refusal says CLOCK_SKEW',
+    'a refusal has the code CLOCK_SKEW',
     'clock',
     (server) => {
       server.onValidate = () => refusal('CLOCK_SKEW');
     },
   ],
   [
-    'a refusal says REPLAY',
+    'a refusal has the code REPLAY',
     'server-rejected',
     (server) => {
       server.onValidate = () => refusal('REPLAY');
@@ -200,7 +200,7 @@ const cases: Misbehaviour[] = [
   ],
 ];
 
-describe('no answer is mistaken for a verdict where', () => {
+describe('no response is mistaken for a verdict if', () => {
   test.for(cases)('%s (%s)', async ([, reason, misbehave], { server }) => {
     misbehave(server);
     const outcome = await createClient(server.options).validate('K');
@@ -263,15 +263,15 @@ describe('no answer is mistaken for a verdict where', () => {
   });
 });
 
-describe('a call that types would refuse', () => {
-  // What a program in JavaScript passes: never rejecting holds for it, too.
+describe('a call with arguments of wrong types', () => {
+  // A JavaScript program can pass these, and the promise must not reject either.
   type Loose = Record<
     'validate' | 'register' | 'login' | 'upgrade',
     (...given: unknown[]) => Promise<unknown>
   >;
   const loose = (server: StandIn): Loose => Object(createClient(server.options));
 
-  test('with null for its options is a call without any', async ({ server }) => {
+  test('with null as options is a call without options', async ({ server }) => {
     expect(await loose(server).validate('K', null)).toMatchObject({ kind: 'verdict', valid: true });
     for (const verb of ['register', 'login', 'upgrade'] as const) {
       expect(await loose(server)[verb](null)).toHaveProperty('kind');
@@ -279,12 +279,12 @@ describe('a call that types would refuse', () => {
     }
   });
 
-  test('with null for its signal is a call without one', async ({ server }) => {
+  test('with null as signal is a call without a signal', async ({ server }) => {
     expect(await loose(server).validate('K', { signal: null })).toMatchObject({ valid: true });
   });
 
   test.for([{}, { aborted: false }, 'signal', 1, () => {}])(
-    'with %j for its signal is a failure, and nothing is sent',
+    'with %j as signal is a failure, and nothing is sent',
     async (signal, { server }) => {
       for (const outcome of [
         await loose(server).validate('K', { signal }),
@@ -299,7 +299,7 @@ describe('a call that types would refuse', () => {
 
 describe('a refused handshake', () => {
   test.for(['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'APP_NOT_FOUND'] as const)(
-    'with %s is a failure with that code and the text of the service',
+    'with %s is a failure with that code and the message of the service',
     async (code, { server }) => {
       server.onInit = () => refusal(code, 'Bitte aktualisieren');
       expect(await createClient(server.options).validate('K')).toEqual({
@@ -315,7 +315,7 @@ describe('a refused handshake', () => {
 });
 
 describe('a busy service', () => {
-  test('says how long to wait', async ({ server }) => {
+  test('reports how long to wait', async ({ server }) => {
     const body = { success: false, error: 'Slow down', code: 'RATE_LIMITED' };
     server.onValidate = () => json(429, body, { 'retry-after': '17' });
     expect(await createClient(server.options).validate('K')).toEqual({
@@ -339,7 +339,7 @@ describe('a busy service', () => {
 });
 
 describe('the transport', () => {
-  test('follows no redirect, even to an address that would answer', async ({ server }) => {
+  test('follows no redirect, even to a server that would answer', async ({ server }) => {
     let reached = 0;
     const target = createServer((_request, response) => {
       reached++;
@@ -354,7 +354,7 @@ describe('the transport', () => {
     await new Promise((resolve) => target.close(resolve));
   });
 
-  test('refuses the answer of a fetch that followed a redirect after all', async ({ server }) => {
+  test('refuses the response of a fetch that followed a redirect', async ({ server }) => {
     const following: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, redirect: 'follow' });
     server.onInit = ({ good }) => good();
     const { onValidate } = server;
@@ -380,7 +380,7 @@ describe('the transport', () => {
     await closed;
   });
 
-  test('without anybody at the address is a failure of the network with its cause', async ({ server }) => {
+  test('without a server is a network failure with its cause', async ({ server }) => {
     await server.close();
     const outcome = await createClient(server.options).validate('K');
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'network' });

@@ -15,7 +15,7 @@ describe('a session', () => {
     expect(server.count('validate')).toBe(3);
   });
 
-  test('is opened once for calls that come together', async ({ server }) => {
+  test('is opened once for concurrent calls', async ({ server }) => {
     const client = createClient(server.options);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => client.validate('K')));
     for (const outcome of outcomes) expect(outcome).toMatchObject(valid);
@@ -28,7 +28,7 @@ describe('a session', () => {
     expect(server.count('sessionInit')).toBe(2);
   });
 
-  test('is renewed a minute before its end and not sooner', async ({ server }) => {
+  test('is renewed a minute before its end and not earlier', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate('K');
     server.clock += 14 * minutes - 1;
@@ -39,7 +39,7 @@ describe('a session', () => {
     expect(server.count('sessionInit')).toBe(2);
   });
 
-  test('is renewed when the clock was set back', async ({ server }) => {
+  test('is renewed if the clock was set back', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate('K');
     server.clock -= 30 * minutes;
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect(server.count('sessionInit')).toBe(2);
   });
 
-  test('that the server forgot is renewed, and the request sealed afresh', async ({ server }) => {
+  test('that the server has forgotten is renewed, and the request sealed again', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate('K');
     server.forgetSessions();
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(again.sessionId).not.toBe(refused.sessionId);
   });
 
-  test('that the server never honours is renewed once, then reported', async ({ server }) => {
+  test('that the server never accepts is renewed once, then reported', async ({ server }) => {
     server.onValidate = () => refusal('SESSION_EXPIRED');
     expect(await createClient(server.options).validate('K')).toMatchObject({
       kind: 'failure',
@@ -77,7 +77,7 @@ describe('a session', () => {
     expect(server.count('validate')).toBe(2);
   });
 
-  test('is renewed once for all calls that find it forgotten', async ({ server }) => {
+  test('is renewed once for all calls with the forgotten session', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate('K');
     server.forgetSessions();
@@ -98,7 +98,7 @@ describe('a session', () => {
   });
 
   test.for(['DECRYPT_FAIL', 'untrusted'] as const)(
-    'is not used again after %s, and the call is not repeated by itself',
+    'is not used again after %s, and the call is not retried',
     async (what, { server }) => {
       const client = createClient(server.options);
       await client.validate('K');
@@ -113,7 +113,7 @@ describe('a session', () => {
     },
   );
 
-  test('is kept after failures that say nothing of it', async ({ server }) => {
+  test('is kept after failures that are not about it', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate('K');
     const { onValidate } = server;
@@ -126,7 +126,7 @@ describe('a session', () => {
     expect(server.count('sessionInit')).toBe(1);
   });
 
-  test('that could not be opened is tried again by the next call', async ({ server }) => {
+  test('that could not be opened is opened by the next call', async ({ server }) => {
     const client = createClient(server.options);
     const { onInit } = server;
     server.onInit = () => refusal('UNAVAILABLE');

@@ -26,38 +26,38 @@ export interface Reply {
   readonly headers?: Record<string, string>;
   readonly body: string | Uint8Array;
 }
-/** What a handler does instead of giving a reply: the response is then its own to write, or to leave open. */
+/** Returned by a handler that writes the response itself or leaves it open. */
 export type TakeOver = (response: ServerResponse) => void;
 
 export interface InitContext {
-  /** What a server does that behaves. */
+  /** The correct response. */
   good(): Reply;
-  /** The same with other contents, signed all the same. */
+  /** The same with other contents and a valid signature. */
   signed(change: { timestamp?: number; sessionId?: string; seed?: Uint8Array }): Reply;
 }
 export interface SealedContext {
   readonly judgement: Judgement;
-  /** Where the request was accepted. */
+  /** The accepted request. */
   readonly inner: JsonObject;
   good(): Reply;
-  /** An inner object, sealed and signed as it should be, unless told otherwise. */
+  /** An inner object, correctly sealed and signed by default. */
   sealed(inner: JsonObject, change?: SealChange): Reply;
 }
 export interface SealChange {
   readonly seed?: Uint8Array;
   readonly key?: Uint8Array;
-  /** The text that is sealed; the canonical JSON by default. */
+  /** The sealed text; canonical JSON by default. */
   readonly text?: string;
-  /** The text that is signed; by default the one that is sealed. */
+  /** The signed text; the sealed text by default. */
   readonly signedText?: string;
 }
 type Handler<Context> = (context: Context) => Reply | TakeOver | Promise<Reply | TakeOver>;
 
 export interface StandIn {
   readonly options: ClientOptions;
-  /** Milliseconds; both the server's clock and the client's default one. */
+  /** The clock of the server and of clients, in milliseconds. */
   clock: number;
-  /** Every request that came, in order. */
+  /** All requests, in order. */
   readonly seen: { readonly path: string; readonly body: unknown; readonly inner: unknown }[];
   count(path: keyof typeof clientPaths): number;
   /** Forgets all sessions, as a restart does. */
@@ -78,11 +78,11 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
 export const refusal = (code: keyof typeof plaintextErrorStatus, error = `No: ${code}`): Reply =>
   json(plaintextErrorStatus[code], { success: false, error, code });
 
-/** What a sealed path asks for and answers. */
+/** The requests and answers of a sealed path. */
 interface SealedPath {
   readonly request: z.ZodType<InnerHead>;
   readonly success: JsonObject;
-  /** What a failure has beside its code and message. */
+  /** Members of a failure in addition to code and message. */
   readonly malformed: JsonObject;
 }
 
@@ -121,7 +121,7 @@ function headOf(judgement: Judgement): InnerHead | null {
   return judgement.kind === 'malformed' ? judgement.head : null;
 }
 
-/** A server on loopback that speaks the protocol, and that each test can make misbehave. */
+/** A server on loopback that implements the protocol, and that each test can make misbehave. */
 export async function startStandIn(): Promise<StandIn> {
   const seed = randomBytes(32);
   const sessions = new Map<string, Uint8Array>();

@@ -7,7 +7,7 @@ import { test } from './fixture.ts';
 const key = 'QW7RT-9XKLM-2VBNP-HJ4DF-6SGC8';
 
 describe('a verdict', () => {
-  test('that is signed and OK is valid, with what the service says of the license', async ({ server }) => {
+  test('that is signed and OK is valid, with the details of the license', async ({ server }) => {
     const client = createClient(server.options);
     expect(await client.validate(key, { hwid: 'device-1' })).toEqual({
       kind: 'verdict',
@@ -39,7 +39,7 @@ describe('a verdict', () => {
     },
   );
 
-  test('is given on keys that the service finds malformed, too', async ({ server }) => {
+  test('is returned for keys that the service finds malformed too', async ({ server }) => {
     const client = createClient(server.options);
     for (const malformed of ['', 'x'.repeat(257), 'a\0b', 'a\ud800']) {
       expect(await client.validate(malformed)).toMatchObject({
@@ -52,7 +52,7 @@ describe('a verdict', () => {
 });
 
 describe('a request', () => {
-  test('carries the key, the device, this clock, the echo and a fresh nonce and IV', async ({ server }) => {
+  test('has the key, the device, the time, the echo, and a new nonce and IV', async ({ server }) => {
     const client = createClient(server.options);
     await client.validate(key, { hwid: 'device-1' });
     await client.validate(key);
@@ -73,7 +73,7 @@ describe('a request', () => {
     expect(second?.body).not.toHaveProperty('ivB64', Object(first?.body).ivB64);
   });
 
-  test('goes below the path of the base address, which may end in a slash', async ({ server }) => {
+  test('uses the path of the base URL, with or without a trailing slash', async ({ server }) => {
     const urls: string[] = [];
     const fetch: typeof globalThis.fetch = async (url, init) => {
       urls.push(String(url));

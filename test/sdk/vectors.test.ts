@@ -34,7 +34,7 @@ describe('a handshake whose answer is', () => {
   });
 });
 
-/** What a client that sent this nonce makes of an answer. */
+/** A client's result for an answer to a request with this nonce. */
 function judgeAnswer<Result extends { success: boolean }>(
   answer: unknown,
   nonce: string,
@@ -51,7 +51,7 @@ function judgeAnswer<Result extends { success: boolean }>(
   return outcome.inner.success ? 'valid' : 'refused';
 }
 
-/** What a server that knows the session makes of a request. */
+/** A server's result for a request in a known session. */
 function judgeSealed(
   request: unknown,
   usedNonce: string | null,

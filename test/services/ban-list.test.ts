@@ -43,7 +43,7 @@ test.each([
   expect(await codeFor('another')).toBe('IP_BANNED');
 });
 
-test('a device that was never seen is judged without a statement', async () => {
+test('a device that was never seen is checked without a statement', async () => {
   const { codeFor } = await bannedDevices(3);
   await codeFor('known');
   await server.deps.services.securityLog.flush();

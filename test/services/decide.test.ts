@@ -18,7 +18,7 @@ const order = [
 const now = new Date('2026-03-01T12:00:00.000Z');
 const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
 
-/** A request that is in order but for these reasons to refuse it. */
+/** A valid request except for these reasons to refuse it. */
 function factsWith(...reasons: readonly RefusalCode[]): Facts {
   const has = (code: RefusalCode) => reasons.includes(code);
   return {
@@ -68,7 +68,7 @@ function about(license: Partial<License>, request: Partial<Facts> = {}): Facts {
 const unlocked = { ...factsWith().application, hwidLockEnabled: false };
 
 describe('the order of verdicts', () => {
-  test('a request with nothing against it is OK', () => {
+  test('a request without a reason to refuse it is OK', () => {
     expect(decide(factsWith())).toEqual({
       code: 'OK',
       effects: { activate: null, bindHwid: null },
@@ -87,7 +87,7 @@ describe('the order of verdicts', () => {
     expect(decide(factsWith(second, first))).toEqual({ code: first });
   });
 
-  test('of any reasons at once the first in the order decides', () => {
+  test('of several reasons the first in the order decides', () => {
     fc.assert(
       fc.property(fc.subarray([...order]), (reasons) => {
         const first = order.find((code) => reasons.includes(code));
@@ -97,7 +97,7 @@ describe('the order of verdicts', () => {
   });
 });
 
-/** Facts at random, with few values each so that they often meet. */
+/** Random facts, with few values each so that they often coincide. */
 const anyFacts: fc.Arbitrary<Facts> = fc.record({
   application: fc.record({
     id: fc.constantFrom('ours', 'theirs'),
@@ -127,7 +127,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc.record({
   now: fc.constant(now),
 });
 
-/** Each reason in the words of the interface document. */
+/** Each reason as worded in the interface document. */
 function reasonsAgainst({ application, client, license, hwid }: Facts): RefusalCode[] {
   const found: [RefusalCode, boolean][] = [
     ['APP_DISABLED', client !== null && application.status === 'disabled'],
@@ -162,7 +162,7 @@ describe('on random facts', () => {
     );
   });
 
-  test('only OK has effects; it starts unused licenses alone and never binds over another device', () => {
+  test('only OK has effects; it starts only unused licenses and never replaces a bound device', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const decision = decide(facts);
@@ -183,7 +183,7 @@ describe('on random facts', () => {
     );
   });
 
-  test('the same facts give the same verdict, and are left as they were', () => {
+  test('the same facts result in the same verdict, and are not changed', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const before = structuredClone(facts);
@@ -203,7 +203,7 @@ describe('first use', () => {
     });
   });
 
-  test('of a license of 0 seconds starts one that never ends', () => {
+  test('of a license of 0 seconds starts one that never expires', () => {
     expect(decide(about({ status: 'unused', durationSeconds: 0 }))).toMatchObject({
       code: 'OK',
       effects: { activate: { expiresAt: null } },
@@ -211,27 +211,27 @@ describe('first use', () => {
     });
   });
 
-  test('can start the longest term there is', () => {
+  test('can start the longest possible term', () => {
     const durationSeconds = 2_147_483_647;
     expect(decide(about({ status: 'unused', durationSeconds }))).toMatchObject({
       expiresAt: later(durationSeconds * 1000),
     });
   });
 
-  test('without a HWID starts the term and binds nothing', () => {
+  test('without a HWID starts the term and binds no device', () => {
     expect(decide(about({ status: 'unused' }, { hwid: null }))).toMatchObject({
       effects: { activate: { expiresAt: later(60_000) }, bindHwid: null },
     });
   });
 
-  test('is had once: a used license keeps its end', () => {
+  test('happens once: a used license keeps its expiry', () => {
     expect(decide(about({ expiresAt: later(5) }))).toMatchObject({
       effects: { activate: null },
       expiresAt: later(5),
     });
   });
 
-  test('in the dashboard, where no client stands behind it, is judged by the license alone', () => {
+  test('in the dashboard, without a client, is decided by the license alone', () => {
     const dashboard: Partial<Facts> = {
       application: { ...factsWith().application, status: 'disabled' },
       client: null,
@@ -255,16 +255,16 @@ describe('expiry', () => {
     expect(isExpired({ status: 'active', expiresAt: later(untilEnd) }, now)).toBe(code === 'EXPIRED');
   });
 
-  test('a license without an end does not expire', () => {
+  test('a license without an expiry does not expire', () => {
     expect(decide(about({ expiresAt: null })).code).toBe('OK');
   });
 
-  test('is a matter of active licenses: a banned one is banned', () => {
+  test('applies to active licenses only: a banned one is banned', () => {
     expect(isExpired({ status: 'banned', expiresAt: later(-1) }, now)).toBe(false);
     expect(isExpired({ status: 'unused', expiresAt: null }, now)).toBe(false);
   });
 
-  test('with an expiry that is not a valid instant has expired, and is not endless', () => {
+  test('with an invalid instant counts as expired', () => {
     expect(isExpired({ status: 'active', expiresAt: new Date(Number.NaN) }, now)).toBe(true);
   });
 });
@@ -275,12 +275,12 @@ describe('the device', () => {
     return decision.code === 'OK' ? decision.effects.bindHwid : decision.code;
   };
 
-  test('is bound when one was sent and the lock is on', () => {
+  test('is bound if one was sent and the lock is on', () => {
     expect(bound({ hwid: null })).toBe('device');
     expect(bound({ hwid: null, status: 'unused' })).toBe('device');
   });
 
-  test('is not bound where none was sent, the lock is off, or one is bound', () => {
+  test('is not bound if none was sent, the lock is off, or one is already bound', () => {
     expect(bound({ hwid: null }, { hwid: null })).toBeNull();
     expect(bound({ hwid: null }, { application: unlocked })).toBeNull();
     expect(bound({ hwid: 'device' })).toBeNull();
@@ -292,13 +292,13 @@ describe('the device', () => {
     }
   });
 
-  test('is not looked at where none was sent or the lock is off', () => {
+  test('is not checked if none was sent or the lock is off', () => {
     expect(bound({ hwid: 'another' }, { hwid: null })).toBeNull();
     expect(bound({ hwid: 'another' }, { application: unlocked })).toBeNull();
   });
 });
 
-test('a request about no license is judged by application and client alone', () => {
+test('a request without a license is decided by application and client', () => {
   expect(decide({ ...factsWith(), license: 'not-asked' })).toEqual({
     code: 'OK',
     effects: { activate: null, bindHwid: null },

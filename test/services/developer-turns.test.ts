@@ -10,7 +10,7 @@ const limits = {
   maxWait: 60_000,
 };
 
-/** Reads that end when they are told to, in the order in which they began. */
+/** Reads that end when told, in the order in which they began. */
 function recorder(given = limits) {
   const turns = createDeveloperTurns(given, tooManyReads);
   const running: { readonly developer: string; end(): void }[] = [];
@@ -30,8 +30,8 @@ function recorder(given = limits) {
   return { turns, running, begun, take, settle, endAll };
 }
 
-describe('developers who read', () => {
-  test('have so many statements at once, each and all together', async () => {
+describe('reads of developers', () => {
+  test('have limits of concurrent statements, per developer and in total', async () => {
     const { take, running, settle, endAll } = recorder();
     for (let count = 0; count < 5; count += 1) take('a');
     await settle();
@@ -42,7 +42,7 @@ describe('developers who read', () => {
     await endAll();
   });
 
-  test('take turns: who asks once waits for no more than others have at once', async () => {
+  test('take turns: a single read waits for at most as many as others run concurrently', async () => {
     const { take, begun, endAll } = recorder({
       ...limits,
       concurrencyPerDeveloper: 1,
@@ -57,7 +57,7 @@ describe('developers who read', () => {
     expect(begun).toHaveLength(11);
   });
 
-  test('take turns by networks, however many accounts ask from one', async () => {
+  test('take turns by network, however many accounts one has', async () => {
     const { take, begun, endAll } = recorder({
       ...limits,
       concurrencyPerDeveloper: 1,
@@ -71,7 +71,7 @@ describe('developers who read', () => {
     expect(begun).toHaveLength(10);
   });
 
-  test('of one network leave a turn to others, however long theirs take', async () => {
+  test('of one network leave a turn for others, however long theirs take', async () => {
     const { take, begun, settle, endAll } = recorder();
     for (let account = 0; account < 9; account += 1) take(`account ${account}`, undefined, 'one network');
     await settle();
@@ -83,7 +83,7 @@ describe('developers who read', () => {
     expect(begun).toHaveLength(10);
   });
 
-  test('are refused when too much of their own waits, and nobody else is', async () => {
+  test('are refused if too many of the same developer wait, without affecting others', async () => {
     const { take, turns, endAll } = recorder();
     const asked = Array.from({ length: limits.maxWaiting }, () => take('a'));
     await expect(take('a')).rejects.toMatchObject({ code: 'TOO_MANY_READS' });
@@ -93,7 +93,7 @@ describe('developers who read', () => {
     expect(turns.developers).toBe(0);
   });
 
-  test('are refused when they have waited for too long', async () => {
+  test('are refused after waiting for too long', async () => {
     const { take, running, settle, turns } = recorder({ ...limits, concurrencyPerDeveloper: 1, maxWait: 20 });
     const first = take('a');
     const second = take('a');
@@ -105,7 +105,7 @@ describe('developers who read', () => {
     expect(turns.developers).toBe(0);
   });
 
-  test('get no refusal of their own when others keep them waiting', async () => {
+  test('are not blamed in the refusal if others keep them waiting', async () => {
     const { take, running, endAll } = recorder({ ...limits, concurrency: 1, maxWait: 20 });
     take('many');
     const one = take('one');
@@ -115,7 +115,7 @@ describe('developers who read', () => {
     await endAll();
   });
 
-  test('have nothing begun that is not wanted any more', async () => {
+  test('do not begin after they were cancelled', async () => {
     const { take, begun, endAll } = recorder({ ...limits, concurrencyPerDeveloper: 1 });
     const gone = new AbortController();
     const [first, second, third] = [take('a'), take('a', gone.signal), take('a')];
@@ -126,7 +126,7 @@ describe('developers who read', () => {
     expect(begun).toHaveLength(2);
   });
 
-  test('are forgotten when a read of theirs fails', async () => {
+  test('leave no state behind if they fail', async () => {
     const { turns } = recorder();
     await expect(
       turns.take({ developer: 'a', network: 'n' }, () => Promise.reject(new Error('no'))),
@@ -135,7 +135,7 @@ describe('developers who read', () => {
   });
 });
 
-test('a server keeps connections for clients, however many developers read', () => {
+test('a server reserves connections for clients, however many developers read', () => {
   for (const connections of [1, 2, 3, 10, 40]) {
     const { concurrency, concurrencyPerDeveloper, concurrencyPerNetwork } = turnLimits(
       'server',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createFairQueue, QueueFullError } from '../../src/lib/fair-queue.ts';
 
-/** A queue, and what has worked in it, in order. Work ends when it is told to. */
+/** A queue, and its executed work in order. Work ends when told. */
 function queue(options: { concurrency: number; maxWaiting: number }) {
   const turns = createFairQueue(options);
   const began: string[] = [];
@@ -36,7 +36,7 @@ function queue(options: { concurrency: number; maxWaiting: number }) {
 }
 
 describe('turns', () => {
-  test('go round between those who wait, and each key has its own in order', async () => {
+  test('rotate between keys, and each key has its own in order', async () => {
     const { ask, began, endAll, turns } = queue({ concurrency: 1, maxWaiting: 20 });
     await ask('a', 'a', 'a', 'a', 'b', 'b', 'c');
     expect([began, turns.waiting]).toEqual([['a'], 6]);
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(turns.waiting).toBe(0);
   });
 
-  test('are so many at once, also after work that fails', async () => {
+  test('are limited in number, even after failed work', async () => {
     const { ask, began, endAll, turns } = queue({ concurrency: 2, maxWaiting: 20 });
     await expect(turns.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     await ask('a', 'a', 'a');
@@ -56,7 +56,7 @@ describe('turns', () => {
 });
 
 describe('places', () => {
-  test('are all of one key while no other one asks', async () => {
+  test('all belong to one key while no other one waits', async () => {
     const { ask, began, refused, endAll } = queue({ concurrency: 1, maxWaiting: 4 });
     await ask(...Array(8).fill('a'));
     expect(refused).toEqual(['a', 'a', 'a']);
@@ -64,7 +64,7 @@ describe('places', () => {
     expect(began).toHaveLength(5);
   });
 
-  test('are given up by the fullest key, until those who come have as many', async () => {
+  test('are taken from the key with the most, until others have as many', async () => {
     const { ask, refused, turns } = queue({ concurrency: 1, maxWaiting: 4 });
     await ask(...Array(5).fill('a'), 'b', 'b');
     expect(refused).toEqual(['a', 'a']);

@@ -17,7 +17,7 @@ async function minted(amount: number) {
   return (await application.mint({ amount })).map(({ id, licenseKey }) => ({ id, hash: sha256(licenseKey) }));
 }
 
-test('licenses that are asked for at once are looked up in one statement, and each gets its own', async () => {
+test('concurrent look-ups share one statement, and each gets its own license', async () => {
   const { caches, database } = server.deps.services;
   const licenses = await minted(20);
   const unknown = sha256('there is no such key');
@@ -29,7 +29,7 @@ test('licenses that are asked for at once are looked up in one statement, and ea
   expect(statements.take().filter((text) => /FROM licenses/.test(text))).toHaveLength(1);
 });
 
-test('more than one statement takes are looked up in several', async () => {
+test('more look-ups than fit into one statement use several', async () => {
   const { caches, database } = server.deps.services;
   const licenses = await minted(501);
   const statements = logStatements(database.pool);
@@ -38,12 +38,12 @@ test('more than one statement takes are looked up in several', async () => {
   expect(statements.take().filter((text) => /FROM licenses/.test(text))).toHaveLength(2);
 });
 
-test('whoever asks while a statement is under way gets what is committed by then', async () => {
+test('a look-up during a statement sees changes committed by then', async () => {
   const { caches, changes, database } = server.deps.services;
   const [license] = await minted(1);
   if (license === undefined) throw new Error('nothing was minted');
   const before = caches.license(license.hash);
-  // The first look-up has been sent: what it finds is from before the change.
+  // The first look-up has been sent: its result is from before the change.
   await new Promise(setImmediate);
   await database.pool.query('UPDATE licenses SET subscription_tier = 7 WHERE id = $1', [license.id]);
   await changes.tell([{ cache: 'license', keys: [licenseCacheKey(license.hash)] }]);

@@ -15,7 +15,7 @@ import { createWorld } from '../setup/world.ts';
 
 const patient = { timeout: 20_000, interval: 50 };
 
-test('entries past the retention are dropped, later ones stay, and the coming weeks have partitions', async () => {
+test('entries past the retention are dropped, later ones are kept, and the coming weeks have partitions', async () => {
   const server = await startTestServer();
   try {
     const world = await createWorld(server);
@@ -47,7 +47,7 @@ test('entries past the retention are dropped, later ones stay, and the coming we
   }
 });
 
-/** An end user with a session that is over and one that is not. */
+/** An end user with an expired session and a valid one. */
 async function seedSessions(server: TestServer): Promise<void> {
   const { prisma } = server.deps.services.database;
   await prisma.endUserSession.deleteMany();
@@ -71,7 +71,7 @@ async function seedSessions(server: TestServer): Promise<void> {
   await prisma.endUserSession.createMany({ data: [session(-25), session(1)] });
 }
 
-/** Of each session that is left, whether it goes on. */
+/** For each remaining session, whether it is valid. */
 async function sessionsGoOn(server: TestServer): Promise<boolean[]> {
   const sessions = await server.deps.services.database.prisma.endUserSession.findMany();
   return sessions.map(({ expiresAt }) => expiresAt > new Date());
@@ -86,7 +86,7 @@ describe('an embedded database', () => {
 
   test('is vacuumed, as it has no autovacuum', async () => {
     const { database } = server.deps.services;
-    // Only a vacuum marks a page as visible to all, and the first change to it takes the mark away.
+    // Only a vacuum marks a page as visible to all, and the first change to it removes the mark.
     const clean = async () =>
       (await database.pool.query(`SELECT relallvisible FROM pg_class WHERE relname = 'developers'`)).rows[0];
     await createWorld(server);
@@ -114,7 +114,7 @@ describe('an embedded database', () => {
     expect((await database.pool.query('SELECT keys FROM cache_changes')).rows).toEqual([{ keys: ['young'] }]);
   });
 
-  test('is maintained soon after the start, for a service that never runs for long', async () => {
+  test('is maintained soon after the start, for a service that never runs for long', async () => 
     const { database, clock, log } = server.deps.services;
     await seedSessions(server);
     await noteClock(database.pool);
@@ -127,13 +127,13 @@ describe('an embedded database', () => {
   });
 });
 
-test('a step that fails is logged, and those behind it are done', async () => {
+test('a failed step is logged, and later steps still run', async () => {
   const server = await startTestServer({ database: 'memory' });
   try {
     const { database, log } = server.deps.services;
     await seedSessions(server);
     const later = Date.now() + 10 * 7 * 24 * 60 * 60 * 1000;
-    // A table that is in the way of a partition.
+    // A table that has the name of a partition.
     await database.pool.query(`CREATE TABLE ${partitionOf(later, 0).name} ()`);
     await database.prisma.endUserSession.updateMany({
       where: { expiresAt: { gt: new Date() } },

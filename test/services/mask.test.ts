@@ -12,7 +12,7 @@ const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const accepts = (mask: unknown) => licenseMask.safeParse(mask).success;
 const letters = (mask: string) => mask.split('X').length - 1;
 
-/** Masks that are accepted: printable ASCII with eight X or more, at random places. */
+/** Valid masks: printable ASCII with eight or more X at random places. */
 const anyMask = fc
   .array(
     fc.oneof(
@@ -28,7 +28,7 @@ const anyMask = fc
   .filter((mask) => letters(mask) >= 8);
 
 describe('a mask', () => {
-  test('gives 125 random bits by default, and no warning', () => {
+  test('has 125 random bits by default, without a warning', () => {
     expect(defaultMask).toBe('XXXXX-XXXXX-XXXXX-XXXXX-XXXXX');
     expect(accepts(defaultMask)).toBe(true);
     expect(maskWarning(defaultMask)).toBeNull();
@@ -41,7 +41,7 @@ describe('a mask', () => {
     expect(licenseMask.safeParse('KEY').error?.issues[0]?.message).toContain('8 X');
   });
 
-  test('under 64 random bits is accepted with a warning that says how many there are', () => {
+  test('under 64 random bits is accepted with a warning that states the number', () => {
     expect(maskWarning('XXXXXXXX')).toContain('40 random bits');
     expect(maskWarning('X'.repeat(12))).toContain('60 random bits');
     expect(maskWarning('X'.repeat(13))).toBeNull();
@@ -68,7 +68,7 @@ describe('a mask', () => {
 });
 
 describe('minting', () => {
-  test('puts a letter of the 32 in place of each X, and keeps all else', () => {
+  test('replaces each X by one of 32 characters, and keeps the rest', () => {
     fc.assert(
       fc.property(anyMask, (mask) => {
         const [key = ''] = mintKeys(mask, 1);
@@ -81,7 +81,7 @@ describe('minting', () => {
     );
   });
 
-  test('gives as many keys as asked for, all different', () => {
+  test('generates as many keys as requested, all different', () => {
     const keys = mintKeys(defaultMask, 10_000);
     expect(keys).toHaveLength(10_000);
     expect(new Set(keys).size).toBe(10_000);
@@ -103,7 +103,7 @@ describe('the stored prefix', () => {
     expect(keyPrefix(key, defaultMask)).toBe(key.slice(0, 6));
   });
 
-  test('tells at most five random letters and at most a quarter of them', () => {
+  test('reveals at most five random characters and at most a quarter of them', () => {
     fc.assert(
       fc.property(anyMask, (mask) => {
         const [key = ''] = mintKeys(mask, 1);
@@ -116,7 +116,7 @@ describe('the stored prefix', () => {
     );
   });
 
-  test('of a short mask tells two letters of eight', () => {
+  test('of a short mask reveals two characters of eight', () => {
     expect(keyPrefix('AB23CDEF', 'XXXXXXXX')).toBe('AB');
     expect(keyPrefix('APP-AB23CDEF', 'APP-XXXXXXXX')).toBe('APP-AB');
   });

@@ -81,7 +81,7 @@ describe.each(databaseKinds)('the time by which data is purged, on %s,', (kind) 
     ['of 120 days', 120 * day],
     ['of a year', 365 * day],
   ])(
-    'is never later than the true time, after a step ahead %s that is corrected within a day',
+    'is never later than the true time after a step ahead %s that is corrected within a day',
     async (_, step) => {
       for (const restarts of [false, true]) {
         const { look, pass, set, restart } = await open(kind);
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the time by which data is purged, on %s,', (kind) 
     },
   );
 
-  test('is not brought nearer by several steps ahead', async () => {
+  test('is not advanced by several steps ahead', async () => {
     const { look, pass, set } = await open(kind);
     await look();
     pass(day);
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('the time by which data is purged, on %s,', (kind) 
     expect(await look()).toBe(-day);
   });
 
-  test('comes with a warning when the clock leaps', async () => {
+  test('is logged with a warning when the clock jumps', async () => {
     const { look, pass, set, warnings } = await open(kind);
     await look();
     pass(day);

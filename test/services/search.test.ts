@@ -4,7 +4,7 @@ import { Prisma } from '../../src/db/client.ts';
 import { holdsTextByIndex } from '../../src/services/search.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 
-describe('a search asks the index of trigrams', () => {
+describe('a search uses the trigram index', () => {
   test.each(['abc', 'ÄÖÜ', '203.0.113.7', '.7', '10.', 'order 17', '  x', '%ab_', '日本語', "o'n"])(
     'for %j',
     (q) => {
@@ -20,7 +20,7 @@ describe('a search asks the index of trigrams', () => {
   );
 });
 
-describe('of a long text the index is asked for the part that tells rows apart', () => {
+describe('of a long text the index is searched for the most selective part', () => {
   test.each([
     ['device-000000500', '00000500'],
     ['user-000000500@example.com', '00000500'],
@@ -32,21 +32,21 @@ describe('of a long text the index is asked for the part that tells rows apart',
   });
 
   test.each(['device-100000000', 'somebody@example.com', '203.0.113.7', 'order 17', 'AAAA-BBBB-1234'])(
-    'of %s it is asked for all',
+    'of %s it is searched for the whole text',
     (q) => {
       expect(holdsTextByIndex('text', q)?.values).toEqual([`%${q}%`]);
     },
   );
 });
 
-describe('what the index is asked for', () => {
+describe('the text for the index', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
   });
   afterAll(() => server.close());
 
-  test('lets the same rows through as the whole text', { timeout: 60_000 }, async () => {
+  test('matches every row that the whole text matches', { timeout: 60_000 }, async () => {
     const { pool } = server.deps.services.database;
     const piece = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'0015aAfF-_% ß'), maxLength: 12 }),

@@ -19,7 +19,7 @@ const noAddresses = new Map<string, string>();
 interface Seed {
   readonly developerId: string;
   readonly applicationIds: readonly string[];
-  /** Those of the first application. */
+  /** The licenses of the first application. */
   readonly licenseIds: readonly string[];
 }
 
@@ -87,7 +87,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
   });
   afterAll(() => database.close());
 
-  test('stores every field as it was noted, and null for what was not', async () => {
+  test('stores every recorded field, and null for missing ones', async () => {
     const seeded = await seed(database, { applications: 1, licenses: 1 });
     const applicationId = first(seeded.applicationIds);
     const full = entry(seeded, applicationId, {
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     expect(stored).toEqual([full, { ...nothing, ...bare }]);
   });
 
-  test('leaves out the entries of a deleted application, and stores the others', async () => {
+  test('omits entries of a deleted application, and stores the others', async () => {
     const seeded = await seed(database, { applications: 2, licenses: 0 });
     const [kept = '', deleted = ''] = seeded.applicationIds;
     const entries = Array.from({ length: 20 }, (_, turn) => entry(seeded, turn % 2 === 0 ? kept : deleted));
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     expect(await storedIds(database, seeded.applicationIds)).toEqual(ours);
   });
 
-  test('leaves out the entries of a deleted account', async () => {
+  test('omits entries of a deleted account', async () => {
     const [gone, seeded] = [
       await seed(database, { applications: 1, licenses: 0 }),
       await seed(database, { applications: 1, licenses: 0 }),
@@ -130,7 +130,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     expect(await storedIds(database, [...gone.applicationIds, ...seeded.applicationIds])).toEqual([kept.id]);
   });
 
-  test('sets the last addresses, and passes over licenses that are gone', async () => {
+  test('sets the last addresses, and skips deleted licenses', async () => {
     const seeded = await seed(database, { applications: 1, licenses: 3 });
     const [one = '', two = '', three = ''] = seeded.licenseIds;
     await database.prisma.license.delete({ where: { id: three } });
@@ -171,9 +171,9 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
   });
   afterAll(() => database.close());
 
-  test('writers that touch the same applications and licenses in any order do not deadlock', async () => {
+  test('writers of the same applications and licenses in any order do not deadlock', async () => {
     const seeded = await seed(database, { applications: 8, licenses: 5_000 });
-    // So many that the database looks each license up by itself, in the order in which a batch names them.
+    // So many licenses that the database looks each one up separately, in the order of the batch.
     await database.pool.query('ANALYZE licenses');
     const licenseIds = seeded.licenseIds.slice(0, 200);
     const log = createLogger('silent');
@@ -193,18 +193,18 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
       }
       await Promise.all(writers.map((writer) => writer.flush()));
     }
-    // Whom a busy machine lets wait for a lock for too long, tries again.
+    // A writer that waits too long for a lock on a busy machine retries.
     await Promise.all(writers.map((writer) => writer.close()));
     expect(failed).not.toHaveBeenCalled();
     expect(await storedIds(database, seeded.applicationIds)).toHaveLength(rounds * 4 * 8);
   }, 120_000);
 
-  test('a batch and the deletion of the account that it is about do not deadlock', async () => {
+  test('a batch and the deletion of its account do not deadlock', async () => {
     const seeded = await seed(database, { applications: 1, licenses: 1 });
     const applicationId = first(seeded.applicationIds);
     const { pool } = database;
 
-    /** Until so many sessions of this database wait for a lock. */
+    /** Waits until this many sessions of this database wait for a lock. */
     const waiting = async (amount: number) => {
       for (let asked = 0; asked < 1_000; asked++) {
         const { rows } = await pool.query<{ count: string }>(
@@ -216,7 +216,7 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
       throw new Error(`${amount} sessions never waited`);
     };
 
-    // Someone holds the application, so that both of the others are under way when it is let go.
+    // Another session locks the application, so that both others are running when it is unlocked.
     const holder = await pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);

@@ -23,7 +23,7 @@ import { createWorld, type World } from '../setup/world.ts';
 const migrationName = 'find_log_entries_by_what_they_hold';
 const day = 24 * 60 * 60 * 1000;
 
-/** An id that was made so many days ago. */
+/** An id from this many days ago. */
 const idOfAge = (age: number) =>
   lowestId(Math.floor(Date.now() - age * day)).slice(0, 14) + randomUUID().slice(14);
 
@@ -39,7 +39,7 @@ interface Entry {
 
 const plain = { event: 'license_validated', code: 'OK', ip: null, country: null, hwid: null } as const;
 
-/** Texts that have ranges in common, with what a pattern or another case could take for something else. */
+/** Texts with common substrings, including pattern characters and different letter cases. */
 const texts = [
   'ABC',
   'abcd',
@@ -55,7 +55,7 @@ const texts = [
 const hexadecimal = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength, maxLength });
 const entry: fc.Arbitrary<Entry> = fc.record({
-  // Most lie within minutes of others, some days away, in another week's partition.
+  // Most are within minutes of others, some are days away, in another week's partition.
   age: fc.oneof(fc.double({ min: 0, max: 0.01, noNaN: true }), fc.double({ min: 0, max: 6, noNaN: true })),
   event: fc.constantFrom('license_validated', 'user_logged_in', 'hwid_reset'),
   code: fc.constantFrom(null, 'OK', 'OK', 'HWID_MISMATCH', ''),
@@ -66,7 +66,7 @@ const entry: fc.Arbitrary<Entry> = fc.record({
 
 const step = fc.oneof(
   fc.record({ do: fc.constant('write'), entries: fc.array(entry, { minLength: 1, maxLength: 150 }) }),
-  // Stays open until the end: all that is later in the steps is committed before it.
+  // Stays open until the end: all later steps are committed before it.
   fc.record({ do: fc.constant('write late'), entries: fc.array(entry, { minLength: 1, maxLength: 20 }) }),
   fc.record({ do: fc.constant('index'), batch: fc.integer({ min: 2, max: 700 }) }),
 );
@@ -91,7 +91,7 @@ const search = fc.record({
   ),
   size: fc.integer({ min: 1, max: 60 }),
   backward: fc.boolean(),
-  /** Of the rows that are there, as a part of them. */
+  /** A fraction of the existing rows. */
   from: fc.option(fc.double({ min: 0, max: 0.999, noNaN: true })),
   codes: fc.option(fc.constantFrom(['OK'], ['HWID_MISMATCH'])),
 });
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
       ],
     );
 
-  /** An application whose nearest rows hold no text, so that searches look beyond them, whichever way they go. */
+  /** An application whose nearest rows have no text, so that searches in both directions look beyond them. */
   const application = async () => {
     const { id } = await world.createApplication();
     const filler = (age: number) => Array<Entry>(nearRows + 1).fill({ ...plain, age });
@@ -143,7 +143,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
   const idsOf = async (text: string, values: readonly unknown[]) =>
     (await pool.query<{ id: string }>(text, [...values])).rows.map(({ id }) => id);
 
-  /** By looking at every row, which is all that a search promises. */
+  /** The result of scanning every row, which a search must equal. */
   const scan = (applicationId: string, q: string, codes: readonly string[] | null) =>
     idsOf(
       `SELECT id FROM security_log WHERE application_id = $1 AND ($3::text[] IS NULL OR code = ANY($3))
@@ -166,7 +166,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     return { ids: rows.map(({ id }) => id), further };
   };
 
-  /** What is noted to be indexed. */
+  /** The number of entries waiting to be indexed. */
   const waiting = async (applicationId: string) => {
     const { rows } = await pool.query<{ entries: number }>(
       'SELECT coalesce(sum(entries), 0)::float8 AS entries FROM log_search_backlog WHERE application_id = $1',
@@ -175,7 +175,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     return rows[0]?.entries ?? 0;
   };
 
-  /** Indexes until too little is left; the service itself may have the turn now and then. */
+  /** Indexes until too few entries are left. The service itself may hold the lock at times. */
   const gatherAllOf = async (applicationId: string, batch: number) => {
     while ((await waiting(applicationId)) >= minEntries) await indexEntries(pool, applicationId, batch);
   };
@@ -184,14 +184,13 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     (await logOfApplications.counts({ ctx, parentIds: [applicationId], filter: { q } })).get(applicationId)
       ?.count ?? 0;
 
-  test('finds what looking at every row finds, however far indexing is and whoever commits late', {
+  test('finds the same as a scan of every row, however far indexing is and however late transactions commit', 
     tags: 'slow',
-    timeout: 600_000,
-  }, async () => {
+    timeout: 600_000,, async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(step, { minLength: 1, maxLength: 8 }),
-        fc.array(search, { minLength: 1, maxLength: 8 }),
+        fc.array(step, minLength: 1, maxLength: 8 ),
+        fc.array(search, minLength: 1, maxLength: 8 ),
         async (steps, searches) => {
           const id = await application();
           const late: { commit(): Promise<void> }[] = [];
@@ -226,15 +225,13 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
           await gatherAllOf(id, 300);
           await compare();
         },
-      ),
-      { numRuns: 8 },
-    );
-  });
+      ),numRuns: 8 ,
+    ););
 
   const writeLate = async (applicationId: string, entries: readonly Entry[]) => {
     const client = await pool.connect();
     await client.query('BEGIN');
-    // Not validations: who counts one holds up whoever counts another of the same minute.
+    // Not validations: a transaction that counts one blocks others that count one in the same minute.
     await write(
       client,
       applicationId,
@@ -272,10 +269,9 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await scan(id, 'device-', null)).toEqual((await ask(id, 'device-')).ids);
   }, 240_000);
 
-  test('finds a text that stands in more values than are looked up one by one', {
+  test('finds a text in more values than are looked up one by one', 
     tags: 'slow',
-    timeout: 240_000,
-  }, async () => {
+    timeout: 240_000,, async () => 
     const id = await application();
     const devices = Array.from({ length: 1_500 }, (_, number) => ({
       ...plain,
@@ -290,10 +286,9 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await count(id, 'common-')).toBe(1_500);
   });
 
-  test('finds what was logged before there was anything to search by, from the start and when it is indexed', {
+  test('finds entries from before the search tables existed, before and after they are indexed', 
     tags: 'slow',
-    timeout: 240_000,
-  }, async () => {
+    timeout: 240_000,, async () => {
     const id = await application();
     await pool.query('DELETE FROM log_search_backlog');
     await pool.query('ALTER TABLE security_log DISABLE TRIGGER security_log_notes_backlog');
@@ -326,7 +321,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     return rows[0]?.kept ?? [];
   };
 
-  test('keeps nothing of an application that is deleted', async () => {
+  test('keeps no data of a deleted application', async () => {
     const id = await application();
     await gatherAllOf(id, 1_000);
     await write(pool, id, [{ ...plain, age: 0 }]);
@@ -339,10 +334,9 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await indexEntries(pool, id, 1_000)).toBe(false);
   }, 240_000);
 
-  test('asks the indexes for a text that the nearest entries do not hold', {
+  test('uses the indexes for a text that the nearest entries do not contain', 
     tags: 'slow',
-    timeout: 240_000,
-  }, async () => {
+    timeout: 240_000,, async () => 
     await buildSearchIndexes(pool, silent);
     const id = await application();
     const entries = Array.from({ length: 3_000 }, (_, number) => ({
@@ -360,7 +354,7 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     const [text, values] = sent.find(([statement]) => String(statement).includes('log_search_values')) ?? [];
     const client = await pool.connect();
     try {
-      // So few rows are read quickest one by one.
+      // For so few rows, the planner would prefer a sequential scan.
       await client.query('BEGIN; SET LOCAL enable_seqscan = off');
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(
         `EXPLAIN ${String(text)}`,
@@ -376,10 +370,9 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     }
   });
 
-  test('keeps a text not much longer than the entries that hold it', {
+  test('keeps a text not much longer than the entries that contain it', 
     tags: 'slow',
-    timeout: 240_000,
-  }, async () => {
+    timeout: 240_000,, async () => 
     const id = await application();
     await write(pool, id, [{ ...plain, age: 6, hwid: 'gone soon' }]);
     await gatherAllOf(id, 5_000);
@@ -396,5 +389,4 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
         { timeout: 60_000 },
       )
       .toEqual([]);
-  });
-});
+  }););

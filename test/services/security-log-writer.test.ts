@@ -9,7 +9,7 @@ import {
   type SecurityLogWriterOptions,
 } from '../../src/services/security-log/writer.ts';
 
-/** Stands in for the database: what the batches hold is the writer's, how they are written is another test's. */
+/** Replaces the database: these tests check the batches, other tests how they are written. */
 const { writeBatch } = vi.hoisted(() => ({
   writeBatch:
     vi.fn<
@@ -58,13 +58,13 @@ function open(options: Partial<SecurityLogWriterOptions> = {}) {
   return { writer, add, logLines };
 }
 
-/** The codes of each batch that was asked for, failed ones too. */
+/** The codes of each requested batch, including failed ones. */
 const batches = () => writeBatch.mock.calls.map(([, entries]) => entries.map(({ code }) => code));
 const addresses = () => writeBatch.mock.calls.map(([, , lastIps]) => Object.fromEntries(lastIps));
 const range = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => String(from + index));
 
-/** A write that ends when the test says so. */
+/** A write that ends when the test ends it. */
 function heldWrite() {
   let end = () => {};
   writeBatch.mockImplementationOnce(
@@ -76,8 +76,8 @@ function heldWrite() {
   return { end: () => end() };
 }
 
-describe('writing behind', () => {
-  test('gathers what comes within the delay into one batch, in order', async () => {
+describe('asynchronous writing', () => {
+  test('collects entries within the delay into one batch, in order', async () => {
     const { add } = open();
     add('a');
     await vi.advanceTimersByTimeAsync(100);
@@ -107,7 +107,7 @@ describe('writing behind', () => {
     expect(batches().length).toBeLessThan(30);
   });
 
-  test('gives each entry an id, in order, and says who, from where and when', async () => {
+  test('gives each entry an ordered id, with actor, origin and time', async () => {
     const { writer, add } = open({ clock: { now: () => Date.parse('2026-03-01T12:00:00Z') } });
     for (const name of range(0, 50)) add(name);
     await writer.flush();
@@ -135,7 +135,7 @@ describe('writing behind', () => {
     expect(batches().flat()).toEqual(range(0, 2_500));
   });
 
-  test('asks for nothing while there is nothing', async () => {
+  test('sends no statement without entries', async () => {
     const { writer } = open();
     await vi.advanceTimersByTimeAsync(10_000);
     await writer.flush();
@@ -145,7 +145,7 @@ describe('writing behind', () => {
 });
 
 describe('the last address of a license', () => {
-  test('is the latest one, written without any entry too', async () => {
+  test('is the latest one, and is written even without an entry', async () => {
     const { writer } = open();
     writer.seen('first', '192.0.2.1');
     writer.seen('second', '192.0.2.2');
@@ -154,7 +154,7 @@ describe('the last address of a license', () => {
     expect(addresses()).toEqual([{ first: '192.0.2.3', second: '192.0.2.2' }]);
   });
 
-  test('that could not be written gives way to a later one', async () => {
+  test('that could not be written is replaced by a later one', async () => {
     const { writer } = open();
     writeBatch.mockImplementationOnce(async () => {
       writer.seen('first', '192.0.2.9');
@@ -178,7 +178,7 @@ describe('the last address of a license', () => {
   });
 });
 
-test('an entry that the database refuses is dropped alone, and counted', async () => {
+test('only the entry that the database refuses is dropped, and it is counted', async () => {
   const { writer, add, logLines } = open();
   writeBatch.mockImplementation(async (_pool, entries) => {
     if (entries.some(({ code }) => code === 'bad')) {
@@ -195,8 +195,8 @@ test('an entry that the database refuses is dropped alone, and counted', async (
   expect(logLines.join('')).toContain('dropped a security log entry');
 });
 
-describe('a write that fails', () => {
-  test('keeps its entries before those that came since, and is tried again', async () => {
+describe('a failed write', () => {
+  test('keeps its entries before later ones, and is retried', async () => {
     const { add, writer, logLines } = open();
     writeBatch.mockRejectedValueOnce(new Error('the database is away'));
     writeBatch.mockRejectedValueOnce(new Error('the database is away'));
@@ -228,7 +228,7 @@ describe('a write that fails', () => {
     expect(second).toEqual(first);
   });
 
-  test('leaves the batches behind it for the next turn', async () => {
+  test('leaves later batches for the next turn', async () => {
     const { add, writer } = open();
     for (let turn = 0; turn < 1_500; turn++) add(turn);
     writeBatch.mockRejectedValueOnce(new Error('the database is away'));
@@ -240,7 +240,7 @@ describe('a write that fails', () => {
 });
 
 describe('a full buffer', () => {
-  test('sheds the oldest entries, counts them and says so', async () => {
+  test('drops the oldest entries, counts them and logs that', async () => {
     const { add, writer, logLines } = open({ maxBuffered: 100 });
     writeBatch.mockRejectedValueOnce(new Error('the database is away'));
     for (let turn = 0; turn < 50; turn++) add(turn);
@@ -248,7 +248,7 @@ describe('a full buffer', () => {
     for (let turn = 50; turn < 1_000; turn++) add(turn);
     await vi.advanceTimersByTimeAsync(250);
     const written = batches().at(-1) ?? [];
-    // Up to a tenth above the bound before the oldest go.
+    // Up to a tenth above the limit before the oldest are dropped.
     expect(written.length).toBeGreaterThanOrEqual(100);
     expect(written.length).toBeLessThanOrEqual(110);
     expect(written).toEqual(range(1_000 - written.length, 1_000));
@@ -256,7 +256,7 @@ describe('a full buffer', () => {
     expect(logLines.some((line) => line.includes('dropped the oldest'))).toBe(true);
   });
 
-  test('sheds what a failed write brings back beyond the bound', async () => {
+  test('drops returned entries of a failed write beyond the limit', async () => {
     const { add, writer } = open({ maxBuffered: 10 });
     writeBatch.mockImplementationOnce(async () => {
       for (let turn = 10; turn < 18; turn++) add(turn);
@@ -271,7 +271,7 @@ describe('a full buffer', () => {
 });
 
 describe('flush', () => {
-  test('waits for the write under way and for all that was added before the call', async () => {
+  test('waits for the running write and for all entries added before the call', async () => {
     const { add, writer } = open();
     const held = heldWrite();
     add('a');
@@ -289,7 +289,7 @@ describe('flush', () => {
     expect(batches()).toEqual([['a'], ['b']]);
   });
 
-  test('ends while entries keep coming, and leaves those to the next turn', async () => {
+  test('ends while entries keep coming, and leaves those for the next turn', async () => {
     const { writer, add } = open({ delayMilliseconds: 200 });
     let coming = 50;
     writeBatch.mockImplementation(async () => {
@@ -306,7 +306,7 @@ describe('flush', () => {
     expect(addresses()[1]).toEqual({ 'license 49': '192.0.2.7' });
   });
 
-  test('by many at once writes every entry once', async () => {
+  test('called concurrently writes every entry once', async () => {
     const { add, writer } = open();
     for (let turn = 0; turn < 20; turn++) {
       add(turn);
@@ -318,7 +318,7 @@ describe('flush', () => {
 });
 
 describe('close', () => {
-  test('writes all that waits, and stops', async () => {
+  test('writes all waiting entries, and stops', async () => {
     const { add, writer } = open();
     for (let turn = 0; turn < 1_200; turn++) add(turn);
     await writer.close();
@@ -326,7 +326,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('waits for the write under way', async () => {
+  test('waits for the running write', async () => {
     const { add, writer } = open();
     const held = heldWrite();
     add('a');
@@ -338,7 +338,7 @@ describe('close', () => {
     expect(batches()).toEqual([['a'], ['b']]);
   });
 
-  test('gives up on a database that is away, and says how many entries were lost', async () => {
+  test('gives up on an unavailable database, and reports the number of lost entries', async () => {
     const { add, writer, logLines } = open();
     writeBatch.mockRejectedValue(new Error('the database is away'));
     add('a');
@@ -348,14 +348,14 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('says of addresses alone, too, that they were lost', async () => {
+  test('reports lost addresses even without entries', async () => {
     const { writer } = open();
     writeBatch.mockRejectedValue(new Error('the database is away'));
     writer.seen('license', '192.0.2.1');
     await expect(writer.close()).rejects.toThrow('could not be written');
   });
 
-  test('is the end: what is added later is not tried for ever on a pool that is gone', async () => {
+  test('is final: later entries are not retried forever on a closed pool', async () => {
     const { add, writer } = open();
     await writer.close();
     writeBatch.mockRejectedValue(new Error('the pool has ended'));

@@ -4,7 +4,7 @@ import { createUnreadAnswers } from '../../src/services/unread-answers.ts';
 
 const limits = { ofDeveloper: 100, ofNetwork: 300, inAll: 1_000, whenFull: 10 };
 
-/** An answer of which this many bytes are not taken yet. */
+/** A response of which this many bytes are unread. */
 class Unread extends EventEmitter {
   destroyed = false;
   readonly writableLength: number;
@@ -30,7 +30,7 @@ const follow = (
   return answer;
 };
 
-test('unread answers of one developer block further reads of that developer only', () => {
+test('unread responses of one developer block further reads of that developer only', () => {
   const answers = createUnreadAnswers(limits);
   const answer = follow(answers, 'ada', 'here', 101);
   expect(() => answers.checkRoom('ada', 'here')).toThrow('this account');
@@ -55,7 +55,7 @@ test('an account that reads is served, even if others in its network do not read
   expect(() => answers.checkRoom('neighbour', 'here')).not.toThrow();
 });
 
-test('when much is unread in total, accounts that read are served', () => {
+test('if much is unread in total, accounts that read are served', () => {
   const answers = createUnreadAnswers(limits);
   for (let number = 0; number < 12; number += 1) follow(answers, `${number}`, `${number}`, 90);
   expect(() => answers.checkRoom('3', '3')).toThrow('this account');
@@ -63,7 +63,7 @@ test('when much is unread in total, accounts that read are served', () => {
   expect(() => answers.checkRoom('ada', 'here')).not.toThrow();
 });
 
-test('an answer that has already ended is not counted', () => {
+test('a response that has already ended is not counted', () => {
   const answers = createUnreadAnswers(limits);
   const answer = new Unread(1_000);
   answer.close();

@@ -1,23 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 
-/** An answer, read whole. */
+/** A complete response. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON, or as text where it is none. */
+  /** The body as JSON, or as text if it is not JSON. */
   readonly body: unknown;
 }
 
 export interface ApiClientOptions {
   readonly cookie?: string;
   readonly bearer?: string;
-  /** Where the client comes from; an address of its own when left out. */
+  /** The client's address; a separate one by default. */
   readonly ip?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client of the REST interface, as an integrator would write one: nothing of the service's own code in it. */
+/** A client of the REST interface, as an integrator would write one, without any code of the service. */
 export class ApiClient {
   readonly baseUrl: string;
   readonly ip: string;
@@ -42,7 +42,7 @@ export class ApiClient {
     return this.send('DELETE', path);
   }
 
-  /** Sends a body as JSON; a string is sent as it is. */
+  /** Sends a body as JSON; a string is sent unchanged. */
   post(path: string, body?: unknown): Promise<ApiAnswer> {
     return this.send('POST', path, body);
   }
@@ -56,7 +56,7 @@ export class ApiClient {
     return { status: response.status, headers: response.headers, body: parse(await response.text()) };
   }
 
-  /** Sends, and leaves the answer's body to be read. */
+  /** Sends a request and leaves the body of the response unread. */
   open(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     const { cookie, bearer, headers } = this.#options;
     return fetch(this.baseUrl + path, {
@@ -82,12 +82,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** An address of 10.0.0.0/8, so likely no other test's. */
+/** A random address of 10.0.0.0/8, so that no other test is likely to use it. */
 export function randomIp(): string {
   return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
 }
 
-/** Value of the session cookie that an answer sets; undefined when it sets none. */
+/** The value of the session cookie that a response sets; undefined if it sets none. */
 export function cookieOf(answer: ApiAnswer): string | undefined {
   for (const header of answer.headers.getSetCookie()) {
     const value = /^service_session=([^;]*)/.exec(header)?.[1];
@@ -96,7 +96,7 @@ export function cookieOf(answer: ApiAnswer): string | undefined {
   return undefined;
 }
 
-/** The body of a failure. */
+/** The body of an error response. */
 export const failureBody = z.object({
   success: z.literal(false),
   error: z.string(),

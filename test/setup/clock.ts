@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/lib/clock.ts';
 
-/** A clock that runs, and that a test can set ahead or back, or hold still. */
+/** A running clock that a test can set ahead or back, or stop. */
 export interface SteppableClock extends Clock {
   step(seconds: number): void;
-  /** Stands still from now on, save for steps: for what is decided at the edge of a second. */
+  /** Stops, except for steps: for decisions at the boundary of a second. */
   hold(): void;
-  /** Runs again, from where it stands. */
+  /** Runs again from its current time. */
   release(): void;
 }
 

@@ -13,16 +13,16 @@ import './engine-code.ts';
 
 export type TestDatabaseKind = 'memory' | 'server';
 
-/** The tests' PostgreSQL server: any database of it, where this user may create others. */
+/** The URL of any database on the tests' PostgreSQL server. Its user may create databases. */
 export const serverUrl: string | null = process.env.TEST_DATABASE_URL ?? null;
 
-/** What every database test runs on: `describe.each(databaseKinds)('… on %s', (kind) => …)`. */
+/** The kinds of database that database tests run on: `describe.each(databaseKinds)('… on %s', (kind) => …)`. */
 export const databaseKinds: readonly TestDatabaseKind[] =
   serverUrl === null ? ['memory'] : ['memory', 'server'];
 
 export const silent = createLogger('silent');
 
-/** A migrated, empty database of its own. Its `close` removes it. */
+/** A new migrated, empty database. `close` removes it. */
 export async function createTestDatabase(kind: TestDatabaseKind): Promise<Database> {
   if (kind === 'memory') {
     await ensureTemplate();
@@ -50,7 +50,7 @@ export async function createServerDatabase(
   };
 }
 
-/** Makes the embedded database's template once for all test processes. */
+/** Creates the embedded database's template once for all test processes. */
 export async function ensureTemplate(): Promise<void> {
   const migrations = await readMigrations();
   await mkdir(templatesDirectory, { recursive: true });
@@ -64,7 +64,7 @@ export async function ensureTemplate(): Promise<void> {
   }
 }
 
-/** A migrated database on the server to copy from, made once: copying takes a tenth of migrating. */
+/** A migrated database on the server to copy from, created once: copying takes a tenth of the time of migrating. */
 async function serverTemplate(): Promise<string> {
   const migrations = await readMigrations();
   const hash = createHash('sha256').update(JSON.stringify(migrations.map((each) => each.checksum)));
@@ -73,7 +73,7 @@ async function serverTemplate(): Promise<string> {
     await admin.query('SELECT pg_advisory_lock(72707371)');
     const found = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (found.rowCount !== 0) return;
-    // Renamed when it is complete, so that a half-made one is never copied.
+    // Renamed when it is complete, so that a partial one is never copied.
     await admin.query(`DROP DATABASE IF EXISTS ${name}_new`);
     await admin.query(`CREATE DATABASE ${name}_new`);
     const database = await openDatabase({ kind: 'server', url: urlOf(`${name}_new`) }, { log: silent });

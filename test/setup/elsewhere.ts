@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * A program that has the host's name and the numbers of processes of its own, as in another container that shares a
- * volume with this one: neither sees whether the other lives.
+ * A program with its own host name and pid namespace, as in another container that shares a volume with this one: neither
+ * can see whether the other is alive.
  */
 const unshare = ['--uts', '--pid', '--mount-proc', '--fork', '--kill-child'];
 
-/** Whether this machine lets a test run something there: the superuser may, on Linux. */
+/** Whether a test can run commands there: it needs root, on Linux. */
 export const hasElsewhere = spawnSync('unshare', [...unshare, 'true'], { timeout: 10_000 }).status === 0;
 if (!hasElsewhere) {
   process.stderr.write(

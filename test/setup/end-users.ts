@@ -4,11 +4,11 @@ import type { TestServer } from './server.ts';
 import { databaseState, sql } from './stored.ts';
 import type { SeededApplication } from './world.ts';
 
-/** What client software asks about an end user. */
+/** A request of client software about an end user. */
 export const clientVerbs = ['register', 'login', 'upgrade'] as const;
 export type ClientVerbName = (typeof clientVerbs)[number];
 
-/** The log's name for each. */
+/** Their names in the security log. */
 export const clientEvents = {
   register: 'user_registered',
   login: 'user_logged_in',
@@ -17,11 +17,11 @@ export const clientEvents = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Asks in a session. */
+/** Sends a request in a session. */
 export const askIn = (session: SealedSession, verb: ClientVerbName, members: Members) =>
   session.ask(clientPaths[verb], members);
 
-/** Asks in a session of its own, from an address of its own unless told. */
+/** Sends a request in a new session, from a separate address by default. */
 export async function ask(
   server: TestServer,
   application: SeededApplication,
@@ -41,7 +41,7 @@ export interface StoredUser {
   readonly lastHwid: string | null;
 }
 
-/** An end user's row; undefined where there is none. */
+/** An end user's row; undefined if there is none. */
 export async function storedUser(
   server: TestServer,
   application: { readonly id: string },
@@ -74,7 +74,7 @@ export function storedSessions(server: TestServer, userId: string): Promise<Stor
   );
 }
 
-/** All that the database holds beside its log: equal before and after means that a refusal changed nothing. */
+/** All data except the log, to check that a refusal changes nothing. */
 export async function stateBesideLog(server: TestServer): Promise<Record<string, unknown>> {
   const { security_log: _, ...state } = await databaseState(server);
   return state;

@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 const engine = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
 
 /**
- * The embedded PostgreSQL's machine code, kept for as long as this process lives. Each database has an engine in a
- * thread of its own, and V8 shares the code of equal WebAssembly modules between the threads of a process while one
- * of them is alive: without this one, each engine would be compiled anew, which takes longer than to start it. Only
- * code is shared: no memory, and so no data.
+ * Keeps the machine code of the embedded PostgreSQL for the life of this process. Each database has an engine in its own
+ * thread, and V8 shares the code of equal WebAssembly modules between threads while one of them is alive. Without this,
+ * each engine would be compiled again, which takes longer than starting it. Only code is shared, not memory or data.
  */
 export const engineCode = await WebAssembly.compile(await readFile(join(engine, 'pglite.wasm')));

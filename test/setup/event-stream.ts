@@ -10,32 +10,32 @@ const result = z.strictObject({
 });
 export type StreamedResult = z.infer<typeof result>;
 
-/** An answer of `/graphql` as server-sent events, read as it comes. */
+/** A `/graphql` response as server-sent events, read as they arrive. */
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next result; null when the stream completed. Rejects when the connection broke, and after so long. */
+  /** The next result; null if the stream completed. Rejects if the connection broke, or after a timeout. */
   next(milliseconds?: number): Promise<StreamedResult | null>;
-  /** The next so many values of the operation's one field. */
+  /** The next values of the operation's only field. */
   take<Value = Record<string, unknown>>(count: number): Promise<Value[]>;
-  /** All that comes until the stream completes. */
+  /** All results until the stream completes. */
   rest(): Promise<StreamedResult[]>;
-  /** What stood in comments so far: heartbeats. */
+  /** Comments received so far: heartbeats. */
   readonly comments: number;
-  /** Goes away, as a browser tab does. */
+  /** Disconnects, like a closed browser tab. */
   close(): void;
 }
 
 export interface EventStreamRequest {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** GET, as a browser's EventSource does, or POST. */
+  /** GET, like a browser's EventSource, or POST. */
   readonly method?: 'GET' | 'POST';
 }
 
 const generous = 20_000;
 
-/** Asks for an operation's results as a stream. */
+/** Requests an operation's results as a stream. */
 export async function openEventStream(client: ApiClient, request: EventStreamRequest): Promise<EventStream> {
   const { query, variables = {}, method = 'POST' } = request;
   const gone = new AbortController();
@@ -70,7 +70,7 @@ export async function openEventStream(client: ApiClient, request: EventStreamReq
     }
   }
 
-  // Kept when it did not come in time: the next call waits on.
+  // Kept after a timeout, so that the next call continues to wait.
   let pending: Promise<EventSourceMessage> | undefined;
 
   async function next(milliseconds = generous): Promise<StreamedResult | null> {

@@ -5,20 +5,20 @@ import type { ApiAnswer, ApiClient, ApiClientOptions } from './api-client.ts';
 /** An error of a GraphQL answer. */
 export type GraphqlFailure = z.infer<typeof failure>;
 
-/** An answer of the GraphQL endpoint. */
+/** A response of the GraphQL endpoint. */
 export interface GraphqlAnswer<Data> {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined when nothing was executed. */
+  /** Undefined if nothing was executed. */
   readonly data: Data | null | undefined;
   readonly errors: readonly GraphqlFailure[];
   /** `extensions.code` of every error, in order. */
   readonly codes: readonly string[];
-  /** As it came. */
+  /** The unparsed response. */
   readonly answer: ApiAnswer;
 }
 
-/** An operation as codegen types it: its text, and the types of what it answers and asks. */
+/** A generated operation: its text, and the types of its result and variables. */
 export type Operation<Data, Variables> = DocumentTypeDecoration<Data, Variables> & { toString(): string };
 
 type VariablesArgument<Variables> =
@@ -36,7 +36,7 @@ const envelope = z.strictObject({
   errors: z.array(failure).min(1).optional(),
 });
 
-/** A client of `/graphql`, as a dashboard's: the requests of an ApiClient, from the same address and credentials. */
+/** A client of `/graphql` like a dashboard, with the address and credentials of an ApiClient. */
 export class GraphqlClient {
   readonly api: ApiClient;
 
@@ -67,8 +67,7 @@ export class GraphqlClient {
 }
 
 /**
- * Reads an answer of `/graphql`. The types of the data are what codegen made of the committed schema; that they hold
- * is for the tests to show.
+ * Parses a `/graphql` response. The types of the data are generated from the committed schema, and the tests verify them.
  */
 export function readAnswer<Data = Record<string, unknown>>(answer: ApiAnswer): GraphqlAnswer<Data> {
   const { data, errors = [] } = envelope.parse(answer.body);
@@ -82,7 +81,7 @@ export function readAnswer<Data = Record<string, unknown>>(answer: ApiAnswer): G
   };
 }
 
-/** The data of an answer that has no errors. */
+/** The data of a response without errors. */
 export function dataOf<Data>(answer: GraphqlAnswer<Data>): Data {
   if (answer.errors.length > 0 || answer.data === null || answer.data === undefined) {
     throw new Error(`The operation failed: ${JSON.stringify(answer.answer.body)}`);

@@ -1,6 +1,6 @@
 /**
- * Writes a database of addresses with one network in it, in MaxMind's MMDB format 2.0: a binary tree over the bits of
- * an address, a data section, and metadata. There is no such file that may be shipped with the tests.
+ * Writes an address database with one network, in MaxMind's MMDB format 2.0: a binary tree over the bits of an address, a
+ * data section, and metadata. No existing file may be distributed with the tests.
  */
 export function mmdbOf(network: string, prefixLength: number, isoCode: string): Buffer {
   const bits = network

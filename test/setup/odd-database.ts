@@ -3,15 +3,15 @@ import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { serverUrl } from './database.ts';
 
-/** A database and a role of the test, with the settings that the test chooses. Both are removed at the end. */
+/** A database and a role with settings of the test. Both are removed at the end. */
 export interface OddDatabase {
-  /** As the role, to the database. */
+  /** The URL of the database for the role. */
   readonly url: string;
   readonly name: string;
   readonly role: string;
   /** The environment of a service that uses it. */
   readonly env: { readonly DATABASE_URL: string; readonly SERVICE_SECRET: string };
-  /** Runs SQL in the database as the superuser, to whom none of its settings apply. */
+  /** Runs SQL in the database as the superuser, without the settings of the test. */
   run<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>;
   /** Ends every connection to it, so that new ones get the current settings. */
   disconnect(): Promise<void>;
@@ -22,9 +22,9 @@ export interface OddDatabaseOptions {
   readonly ofDatabase?: Readonly<Record<string, string>>;
   /** Settings of the role in the database, by name. */
   readonly ofRole?: Readonly<Record<string, string>>;
-  /** SQL that follows CREATE DATABASE; the role owns it unless told. */
+  /** SQL that follows CREATE DATABASE; by default, the role is the owner. */
   readonly creation?: string;
-  /** SQL that is run in the new database. `$role` stands for the role. */
+  /** SQL to run in the new database. `$role` is the role. */
   readonly prepare?: string;
 }
 

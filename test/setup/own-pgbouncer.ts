@@ -9,7 +9,7 @@ import { freePort } from '../ephemeral/support.ts';
 import { unprivileged } from './own-postgresql.ts';
 import { pgbouncerEnv } from './pgbouncer-program.ts';
 
-/** A PgBouncer of the test's own in transaction mode, in front of a PostgreSQL server that trusts its users. */
+/** The test's own PgBouncer in transaction mode, in front of a PostgreSQL server that trusts its users. */
 export class OwnPgbouncer {
   readonly port: number;
   readonly #process: ChildProcess;
@@ -21,7 +21,7 @@ export class OwnPgbouncer {
     this.#directory = directory;
   }
 
-  /** @param behind any database of the server that it is in front of */
+  /** @param behind the URL of any database on the server behind it */
   static async start(behind: string): Promise<OwnPgbouncer> {
     const { hostname, port: serverPort, username } = new URL(behind);
     const port = await freePort();
@@ -62,7 +62,7 @@ default_pool_size = 20
     return pgbouncer;
   }
 
-  /** The same database by way of it. */
+  /** The URL of the same database through the pooler. */
   urlOf(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${this.port}`;
@@ -82,7 +82,7 @@ default_pool_size = 20
     }
   }
 
-  /** Ends it at once, and removes its files. */
+  /** Kills it and removes its files. */
   async remove(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = once(this.#process, 'exit');

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../ephemeral/support.ts';
 
-/** Where PostgreSQL's programs are: Debian keeps each version's apart. Null where there are none. */
+/** The folder of PostgreSQL's programs: Debian has one per version. Null if there is none. */
 export function findPostgresql(): string | null {
   try {
     const versions = readdirSync('/usr/lib/postgresql').sort((one, other) => Number(other) - Number(one));
@@ -22,14 +22,14 @@ export function findPostgresql(): string | null {
   }
 }
 
-/** Whom a server runs as that refuses to run as root, as PostgreSQL does. */
+/** The user for a server that refuses to run as root, such as PostgreSQL. */
 export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync('id', [option, 'postgres']).toString());
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A PostgreSQL server of the test's own, as durable as any, to stop, kill, hold still and start again. */
+/** The test's own durable PostgreSQL server, which can be stopped, killed, suspended and started again. */
 export class OwnPostgresql {
   readonly port: number;
   readonly #programs: string;
@@ -48,8 +48,8 @@ export class OwnPostgresql {
   }
 
   /**
-   * @param parent the folder that its data is in, such as a small disk's
-   * @param settings more of its settings, such as `ssl=on`
+   * @param parent the folder for its data, such as a small disk's
+   * @param settings additional settings, such as `ssl=on`
    */
   static async start(
     programs: string,
@@ -75,7 +75,7 @@ export class OwnPostgresql {
     return join(this.#directory, 'data');
   }
 
-  /** Starts it, and waits until it takes connections. */
+  /** Starts it and waits until it accepts connections. */
   async start(): Promise<void> {
     const own = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=on'];
     const settings = [...own, ...this.#settings];
@@ -107,12 +107,12 @@ export class OwnPostgresql {
     }
   }
 
-  /** Ends it in order: connections are cut, and what was committed is written. */
+  /** Shuts it down: connections are cut and committed data is written. */
   async stop(): Promise<void> {
     await this.#end((postmaster) => process.kill(postmaster, 'SIGINT'));
   }
 
-  /** Ends all of its processes at once, as a loss of power does. */
+  /** Kills all of its processes at once, like a power loss. */
   async crash(): Promise<void> {
     await this.#end((postmaster) => {
       const workers = childrenOf(postmaster);
@@ -129,7 +129,7 @@ export class OwnPostgresql {
     await ended;
   }
 
-  /** Holds all of its processes still: connections stay open, new ones are taken up by the system, nothing answers. */
+  /** Suspends all of its processes: connections stay open, the system accepts new ones, and nothing answers. */
   pause(): void {
     const postmaster = this.#process?.pid;
     if (postmaster === undefined) return;
@@ -142,7 +142,7 @@ export class OwnPostgresql {
     for (const pid of [...childrenOf(postmaster), postmaster]) signal(pid, 'SIGCONT');
   }
 
-  /** Ends it, and removes its data. */
+  /** Stops it and removes its data. */
   async remove(): Promise<void> {
     this.resume();
     await this.crash();
@@ -155,7 +155,7 @@ function childrenOf(pid: number): number[] {
   return children === '' ? [] : children.split(' ').map(Number);
 }
 
-/** A process may have ended since it was listed. */
+/** Ignores processes that have ended since they were listed. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

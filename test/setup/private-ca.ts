@@ -10,12 +10,12 @@ export interface IssuedCertificate {
   readonly key: string;
 }
 
-/** A certificate authority of the test's own, which nobody else knows. */
+/** The test's own certificate authority, which no system trusts. */
 export class PrivateCa {
   readonly #directory = mkdtempSync(join(tmpdir(), 'latchkey-private-ca-'));
   readonly #user = unprivileged();
   #issued = 0;
-  /** Path of its own certificate, in PEM. */
+  /** The path of its own certificate in PEM. */
   readonly certificate = join(this.#directory, 'ca.pem');
 
   constructor() {
@@ -30,8 +30,8 @@ export class PrivateCa {
   }
 
   /**
-   * @param names as a subjectAltName has them, such as `DNS:localhost,IP:127.0.0.1`
-   * @param days of which it is valid from now; fewer than none: it has expired
+   * @param names the subjectAltName, such as `DNS:localhost,IP:127.0.0.1`
+   * @param days validity from now in days; negative for an expired certificate
    */
   issue(names: string, days = 2): IssuedCertificate {
     this.#issued += 1;
@@ -47,7 +47,7 @@ export class PrivateCa {
     return { certificate, key };
   }
 
-  /** PostgreSQL takes no key that is not its user's alone, and runs as a user who owns nothing. */
+  /** PostgreSQL accepts only key files with access for its own user, and runs as a user without files. */
   #give(path: string): void {
     const { uid, gid } = this.#user;
     if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);

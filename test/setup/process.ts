@@ -8,28 +8,28 @@ import { elsewhere, innerPid } from './elsewhere.ts';
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The built service in a process of its own, as an operator runs it. */
+/** The built service as a process, as an operator runs it. */
 export interface ServiceProcess {
   readonly url: string;
   readonly pid: number;
-  /** What it has written so far. */
+  /** Its output so far. */
   output(): string;
-  /** Asks it to stop, and waits; answers its exit code. */
+  /** Stops it and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface ProcessOptions {
-  /** As in another container. */
+  /** Run it as in another container. */
   readonly isElsewhere?: boolean;
-  /** As this user and group, which the superuser may choose. */
+  /** The user and group to run as. Needs root. */
   readonly userId?: number;
-  /** From another installation than this one. */
+  /** The folder of another installation. */
   readonly installation?: string;
-  /** A file that is open, for its standard output. */
+  /** An open file for its standard output. */
   readonly output?: number;
 }
 
-/** Runs `npm start`'s own command until it answers /health: on `PORT`, or on a port that is free. */
+/** Runs the command of `npm start` until it answers /health, on `PORT` or a free port. */
 export async function startServiceProcess(
   env: Readonly<Record<string, string>>,
   { isElsewhere = false, userId, installation = root, output: file }: ProcessOptions = {},
@@ -57,7 +57,7 @@ export async function startServiceProcess(
     pid,
     output: () => output,
     stop: async (signal = 'SIGTERM') => {
-      // A number that is free again may be another's by now.
+      // A free port may be in use by another process by now.
       if (child.exitCode === null && child.signalCode === null) signalTo(pid, signal);
       await exited;
       return child.exitCode;

@@ -9,7 +9,7 @@ const refusal = z.strictObject({
   issues: z.array(z.unknown()).optional(),
 });
 
-/** Holds an answer of the client protocol to a plaintext failure (SPEC §11) and nothing beside it; answers its text. */
+/** Checks that a response is exactly a plaintext failure (SPEC §11), and returns its text. */
 export function expectRefusal(answer: ApiAnswer, status: number, code: string): string {
   const { error, issues, ...body } = refusal.parse(answer.body);
   expect({ status: answer.status, ...body }).toEqual({ status, success: false, code });

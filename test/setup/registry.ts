@@ -8,18 +8,18 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { root } from './process.ts';
 
-/** A package registry that has what is installed here, so that `npm install` needs no network. */
+/** A package registry with the packages installed here, so that `npm install` needs no network. */
 export interface LocalRegistry {
-  /** The environment that has npm ask this registry, and keep nothing of it. */
+  /** The environment in which npm uses this registry without a cache. */
   readonly env: Readonly<Record<string, string>>;
-  /** The names that were asked for, in order. */
+  /** The requested names, in order. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 const manifest = z.looseObject({ name: z.string(), version: z.string() });
 
-/** Starts one on loopback. A package is packed when it is asked for. */
+/** Starts a registry on loopback. It packs a package when it is requested. */
 export async function startLocalRegistry(): Promise<LocalRegistry> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-registry-'));
   const asked: string[] = [];

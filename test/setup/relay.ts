@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { z } from 'zod';
 
-/** A TCP relay before a server, that can lose it: connections cut and new ones refused, or held without an answer. */
+/** A TCP relay to a server that can simulate its loss: it cuts and refuses connections, or holds them without an answer. */
 export interface Relay {
   readonly port: number;
-  /** The URL of the server, with the relay's address in its place. */
+  /** The URL of the server, with the relay's address. */
   readonly url: string;
-  /** Ends every connection, and each new one at once. */
+  /** Cuts every connection, and each new one at once. */
   cut(): void;
-  /** Passes nothing on, and closes nothing: what comes meanwhile arrives when it goes on. */
+  /** Pauses without closing connections: data that arrives during the pause is forwarded after it. */
   pause(): void;
-  /** Lets new connections through, and goes on with those held. */
+  /** Accepts new connections and resumes paused ones. */
   restore(): void;
-  /** Cuts every connection, and lets new ones through to another server. */
+  /** Cuts every connection and relays new ones to another server. */
   aim(target: string): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Test files that replace modules, which the files after them in a process would get as well. */
+/** Test files that replace modules, and so need their own process. */
 export const replacing = [
   'test/attack/same-work.test.ts',
   'test/crypto/password.test.ts',

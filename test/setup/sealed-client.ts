@@ -9,7 +9,7 @@ import { sessionInitResponse } from '../../src/protocol/messages.ts';
 import { verifyBytes } from '../../src/protocol/signature.ts';
 import { type ApiAnswer, ApiClient } from './api-client.ts';
 
-/** Client software that does each step of SPEC by hand, so that a test can do any of them wrongly. */
+/** A client that implements each step of SPEC separately, so that a test can do any of them wrong. */
 export interface SealedSession {
   readonly sessionId: string;
   readonly sessionKey: Uint8Array;
@@ -17,9 +17,9 @@ export interface SealedSession {
   /** A well-formed inner body with these members. */
   inner(members: Record<string, unknown>): Record<string, unknown>;
   seal(inner: unknown): SealedEnvelope & { sessionId: string };
-  /** Seals and sends; answers the inner result after opening and verifying it. */
+  /** Seals and sends a body, and returns the decrypted and verified result. */
   ask(path: string, members: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** Opens a sealed answer and verifies its signature over the very bytes that were sealed. */
+  /** Decrypts a sealed response and verifies its signature over exactly the sealed bytes. */
   open(answer: ApiAnswer): Record<string, unknown>;
 }
 
@@ -38,7 +38,7 @@ export interface SessionOptions {
   readonly client?: ApiClient;
 }
 
-/** Opens a session with an application, from an address of its own unless told. */
+/** Opens a session with an application, from a separate address by default. */
 export async function openSession(
   server: { readonly baseUrl: string; readonly clock: Clock },
   application: { readonly id: string; readonly version: string; readonly publicKeyB64: string },

@@ -13,16 +13,16 @@ import { createSteppableClock, type SteppableClock } from './clock.ts';
 import './engine-code.ts';
 
 /**
- * A whole service of a test file's own, on a port of its own, reached over HTTP like any other.
- * It trusts one proxy, so that every client of a test can come from an address, and a rate limit, of its own.
+ * A complete service for one test file, on its own port, reached over HTTP. It trusts one proxy, so that every client of a
+ * test can have its own address and rate limits.
  */
 export interface TestServer {
   readonly baseUrl: string;
   readonly clock: SteppableClock;
   readonly deps: Deps;
-  /** Every line that the service logged. */
+  /** All log lines of the service. */
   readonly logLines: readonly string[];
-  /** What names its database and secret, for another instance beside it. */
+  /** The variables of its database and secret, for another instance. */
   readonly databaseEnv: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -32,12 +32,12 @@ const databaseKind = (): 'memory' | 'server' =>
   process.env.TEST_DATABASE_KIND === 'server' ? 'server' : 'memory';
 
 export interface TestServerOptions {
-  /** Environment variables beside those of the harness. */
+  /** Environment variables in addition to those of the harness. */
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: 'memory' | 'server';
-  /** What connections may take. */
+  /** Connection limits. */
   readonly limits?: Partial<HttpLimits>;
-  /** Another instance on the database server of this one, which must outlive it. */
+  /** The server whose database this instance shares. It must outlive this instance. */
   readonly beside?: TestServer;
 }
 
@@ -91,7 +91,7 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<FreshDatabase> 
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   await administer(adminUrl, `CREATE DATABASE ${name}`);
-  // Commits that wait for a busy disk would reach the time limits of requests. Tests of crashes have servers of their own.
+  // Commits that wait for a busy disk would exceed request timeouts. Tests of crashes have their own servers.
   await administer(adminUrl, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   return {
     env: { DATABASE_URL: url.href, SERVICE_SECRET: randomBytes(32).toString('base64') },

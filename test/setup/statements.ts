@@ -2,11 +2,11 @@ import type { Client, Pool } from 'pg';
 import { takeTime } from '../../src/db/session-settings.ts';
 
 /**
- * The SQL statements that a pool sends for requests from this call on, Prisma's and our own. Background transactions of
- * the service are omitted.
+ * Records the SQL statements that a pool sends for requests from this call on. Background transactions of the service are
+ * omitted.
  */
 export interface StatementLog {
-  /** What was sent since the last call. */
+  /** Statements since the last call. */
   take(): string[];
 }
 
@@ -37,8 +37,7 @@ export function logStatements(pool: Pool): StatementLog {
 }
 
 /**
- * The statements that a pool sends until `stop`, as they are given to a connection: text and values, or an object of
- * both.
+ * Records the statements that a pool sends until `stop`, as passed to a connection: text and values, or an object of both.
  */
 export function recordCalls(pool: Pool): { readonly sent: unknown[][]; stop(): void } {
   const sent: unknown[][] = [];

@@ -1,7 +1,7 @@
 import { atLeisure } from '../../src/db/in-transaction.ts';
 import type { TestServer } from './server.ts';
 
-/** Runs SQL on a test server's database, as long as it takes. */
+/** Runs SQL on a test server's database without a timeout. */
 export async function sql<Row extends object>(
   server: TestServer,
   text: string,
@@ -22,7 +22,7 @@ const tables = [
   'security_log',
 ];
 
-/** All that the database holds, what waits to be written behind included: equal before and after means unchanged. */
+/** All data of the database, including pending writes, to check that nothing changes. */
 export async function databaseState(server: TestServer): Promise<Record<string, unknown>> {
   await server.deps.services.securityLog.flush();
   const state: Record<string, unknown> = {};
@@ -44,7 +44,7 @@ export interface StoredLicense {
   readonly lastIp: string | null;
 }
 
-/** The row of a license; undefined where it is gone. */
+/** The row of a license; undefined if it was deleted. */
 export async function storedLicense(server: TestServer, id: string): Promise<StoredLicense | undefined> {
   const [row] = await sql<StoredLicense>(
     server,
@@ -64,7 +64,7 @@ export interface StoredLogEntry {
   readonly metadata: unknown;
 }
 
-/** An application's log entries of one kind, oldest first, after what was waiting has been written. */
+/** An application's log entries of one kind, oldest first, after pending writes. */
 export async function storedLog(
   server: TestServer,
   applicationId: string,
@@ -79,7 +79,7 @@ export async function storedLog(
   );
 }
 
-/** Bans a device or an address by a row alone. It holds at once where nobody has asked about it before. */
+/** Bans a device or an address by a row only. This takes effect at once only if it is not cached. */
 export async function insertBan(
   server: TestServer,
   applicationId: string,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll } from 'vitest';
 import { tally } from './tally.ts';
 
-/** Counts every input that a property is tried with, for `npm run trust`: vitest.config.ts loads it there alone. */
+/** Counts every input of a property test for `npm run trust`. vitest.config.ts loads it only there. */
 let tried = 0;
 fc.installGlobalPlugin(
   fc.beforeEach(() => {

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 
 /**
- * Says what a test has really done, for `npm run trust` to sum up: one JSON object a line, in the file that TRUST_TALLY
- * names. Nothing is written where it names none.
- * @param counted what is added up over all tests
- * @param most of what the largest counts, such as a time in milliseconds
+ * Records what a test has done, for the sums of `npm run trust`: one JSON object per line in the file TRUST_TALLY. Nothing
+ * is written if that is not set.
+ * @param counted numbers to add up over all tests
+ * @param most numbers of which the maximum counts, such as a time in milliseconds
  */
 export function tally(
   counted: Readonly<Record<string, number>>,

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { ApiClient, cookieOf, randomIp } from './api-client.ts';
 import type { TestServer } from './server.ts';
 
-/** The nested seed of a test: a developer, their applications, their licenses, all made through the public API. */
+/** The test data: a developer with applications and licenses, created through the public API. */
 export interface World {
   readonly developer: { readonly id: string; readonly email: string; readonly password: string };
-  /** What the developer logs in with. */
+  /** The developer's credentials. */
   readonly login: { readonly email: string; readonly password: string };
-  /** Logged in by cookie, from an address of its own. */
+  /** Logged in by cookie, from a separate address. */
   readonly client: ApiClient;
   createApplication(fields?: { name?: string; version?: string }): Promise<SeededApplication>;
 }
@@ -19,7 +19,7 @@ export interface SeededApplication {
   readonly version: string;
   readonly publicKeyB64: string;
   mint(fields?: Partial<MintFields>): Promise<SeededLicense[]>;
-  /** Mints one. */
+  /** Mints one license. */
   mintOne(fields?: Partial<MintFields>): Promise<SeededLicense>;
   settings(settings: Record<string, unknown>): Promise<void>;
 }
@@ -42,7 +42,7 @@ const created = z.object({
 });
 const minted = z.object({ keys: z.array(mintedKey) });
 
-/** A developer of this test's own, registered and logged in. */
+/** A new developer, registered and logged in. */
 export async function createWorld(server: Pick<TestServer, 'baseUrl'>): Promise<World> {
   const email = `${randomBytes(8).toString('hex')}@example.com`;
   const password = `password ${randomBytes(8).toString('hex')}`;
@@ -68,7 +68,7 @@ async function createApplication(
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   const { application, publicKeyB64 } = created.parse(answer.body);
   const mint = async (mintFields: Partial<MintFields> = {}): Promise<SeededLicense[]> => {
-    // Minting is limited by address; a seed is not what a test of that limit counts.
+    // Minting is limited per address, and test data must not count towards a test of that limit.
     const answer = await client.with({ ip: randomIp() }).post('/api/v1/licenses/create', {
       applicationId: application.id,
       amount: 1,

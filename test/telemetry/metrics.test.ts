@@ -19,7 +19,7 @@ afterAll(() => server.close());
 
 const page = async (): Promise<Page> => parsePage(await server.deps.telemetry.page());
 
-/** By how much a line rises while something is done; polled, as a request is counted when its connection has let go of it. */
+/** The increase of a line during some work. It is polled, because a request is counted when its connection is released. */
 async function rise(
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ test('every family has a type, a help text, and a name in base units', async () 
     ).toBe(true);
 });
 
-test('requests of REST are counted by the pattern of their route, and timed', async () => {
+test('REST requests are counted by route pattern and timed', async () => {
   const rest = { transport: 'rest', method: 'GET', route: '/api/v1/apps/:id/users' };
   const get = () => world.client.get(`/api/v1/apps/${application.id}/users`);
   await (
@@ -74,7 +74,7 @@ test('requests of REST are counted by the pattern of their route, and timed', as
   expect(counts).toEqual(counts.toSorted((one, other) => one - other));
 });
 
-test('requests of GraphQL and verdicts of sealed requests are counted', async () => {
+test('GraphQL requests and results of sealed requests are counted', async () => {
   const graphql = { transport: 'graphql', method: 'POST', route: '/graphql', status: '2xx' };
   await (
     await rise('latchkey_requests_total', graphql, () =>
@@ -110,7 +110,7 @@ test('requests of GraphQL and verdicts of sealed requests are counted', async ()
   await (await rise('latchkey_security_log_written_total', {}, async () => ask(licenseKey))).toBe(1);
 });
 
-test('a replay, a limit and a statement that failed are counted', async () => {
+test('replays, rate limits and failed statements are counted', async () => {
   const session = await openSession(server, application);
   const sealed = session.seal(session.inner({ licenseKey: 'any' }));
   await (
@@ -141,7 +141,7 @@ test('a replay, a limit and a statement that failed are counted', async () => {
   ).toBe(1);
 });
 
-test('what a client makes up adds no line to the page', async () => {
+test('text from clients adds no line to the page', async () => {
   const send = async (index: number) => {
     const client = new ApiClient(server.baseUrl, {
       headers: { 'User-Agent': `agent-${index}`, 'X-Request-Id': `request-${index}` },
@@ -178,7 +178,7 @@ test('what a client makes up adds no line to the page', async () => {
   ).toBeGreaterThan(1);
 });
 
-test('a client that goes away before its answer is counted as such', async () => {
+test('a client that disconnects before its response is counted as aborted', async () => {
   const labels = { transport: 'rest', method: 'POST', route: '/api/v1/auth/login', status: 'aborted' };
   const agent = new Agent();
   onTestFinished(() => agent.destroy());

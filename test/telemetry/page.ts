@@ -1,10 +1,10 @@
-/** A page in Prometheus's text format (version 0.0.4), read as strictly as a scraper does. */
+/** A page in Prometheus's text format (version 0.0.4), parsed as strictly as by a scraper. */
 export interface Page {
-  /** Type of each family. */
+  /** The type of each family. */
   readonly types: ReadonlyMap<string, string>;
-  /** Every line, by its name and labels as they are written. */
+  /** Every line, by its name and labels as written. */
   readonly samples: ReadonlyMap<string, number>;
-  /** The value of a line; 0 where there is none. */
+  /** The value of a line; 0 if there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -12,7 +12,7 @@ const metaLine = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/;
 const sampleLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const labelPair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y;
 
-/** @throws {Error} naming the line that is not of the format */
+/** @throws {Error} naming the invalid line */
 export function parsePage(text: string): Page {
   const types = new Map<string, string>();
   const samples = new Map<string, number>();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createWorkersPage, readRegistry } from '../../src/telemetry/workers-page.ts';
 import { parsePage } from './page.ts';
 
-/** A worker's metrics, as its supervisor hears them. */
+/** A worker's metrics, as its supervisor receives them. */
 async function worker(requests: number, waiting: number) {
   const registry = new Registry();
   new Counter({ name: 'requests_total', help: 'Requests.', registers: [registry] }).inc(requests);
@@ -13,7 +13,7 @@ async function worker(requests: number, waiting: number) {
 
 const none = new Registry();
 
-test('workers are summed up', async () => {
+test('metrics of workers are added up', async () => {
   const pages = createWorkersPage();
   pages.report(1, await worker(3, 1));
   pages.report(2, await worker(4, 2));
@@ -22,7 +22,7 @@ test('workers are summed up', async () => {
   expect(page.value('waiting')).toBe(3);
 });
 
-test('no count falls when a worker ends, and its successor begins at nothing', async () => {
+test('no counter decreases when a worker ends and its successor starts at zero', async () => {
   const pages = createWorkersPage();
   pages.report(1, await worker(3, 1));
   pages.report(2, await worker(4, 2));
@@ -38,7 +38,7 @@ test('no count falls when a worker ends, and its successor begins at nothing', a
   expect(parsePage(await pages.page(new Set(), none)).value('requests_total')).toBe(8);
 });
 
-test('of a worker that does not answer the counts stay as they were, and the gauges are left out', async () => {
+test('for a worker that does not answer, counters keep their values and gauges are omitted', async () => {
   const pages = createWorkersPage();
   pages.report(1, await worker(3, 1));
   pages.report(2, await worker(4, 2));

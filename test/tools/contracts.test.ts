@@ -63,7 +63,7 @@ describe('a change of the schema', () => {
     for (const change of changes) expect(change.message).not.toContain('\n');
   });
 
-  test('that is none is not named', async () => {
+  test('without an effect is not listed', async () => {
     expect(await compareSchemas(small, `${small}\n# A comment.`)).toEqual([]);
   });
 });
@@ -73,7 +73,7 @@ describe('checking', () => {
     expect(await reportDrift(contract(small), small)).toBeNull();
   });
 
-  test('lists a line for each change, the worst first, and says what to do', async () => {
+  test('lists one line per change by severity, with advice', async () => {
     const text = edit(edit(small, 'key: String', 'licenseKey: String'), '  BANNED', '  BANNED\n  EXPIRED');
     const report = await reportDrift(contract(text), small);
     const lines = (report ?? '').split('\n');
@@ -86,7 +86,7 @@ describe('checking', () => {
     expect(report).toContain('npm run contracts -- --allow-breaking');
   });
 
-  test('asks no leave to break where nothing breaks', async () => {
+  test('does not mention --allow-breaking if nothing breaks', async () => {
     const report = await reportDrift(contract(edit(small, 'Finds one.', 'Finds a license.')), small);
     expect(report).toContain('not breaking');
     expect(report).not.toContain('--allow-breaking');
@@ -102,7 +102,7 @@ describe('checking', () => {
     expect(await reportDrift(contract(small), committed)).toContain(line);
   });
 
-  test('of the real schema names a field that was renamed by accident', async () => {
+  test('of the real schema lists an accidentally renamed field', async () => {
     const committed = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
     const report = await reportDrift(contract(edit(committed, '  keyPrefix: ', '  prefix: ')), committed);
     expect(report).toMatch(/^ {2}breaking {2,}Field 'keyPrefix' was removed/m);
@@ -112,14 +112,14 @@ describe('checking', () => {
 describe('writing', () => {
   const breaking = edit(small, 'key: String', 'licenseKey: String');
 
-  test('is refused for what breaks clients, which it lists alone', async () => {
+  test('is refused for breaking changes, and lists only these', async () => {
     const refusal = await refuseBreaking(contract(breaking), small);
     expect(refusal).toContain("Field 'key' was removed");
     expect(refusal).not.toContain('licenseKey');
     expect(refusal).toContain('npm run contracts -- --allow-breaking');
   });
 
-  test('is refused over what cannot be read', async () => {
+  test('is refused if the committed file is unreadable', async () => {
     expect(await refuseBreaking(contract(small), `<<<<<<< ours\n${small}`)).toContain('cannot be read');
   });
 
@@ -132,7 +132,7 @@ describe('writing', () => {
     expect(await refuseBreaking(contract(text), committed)).toBeNull();
   });
 
-  test('is free for a contract that is not guarded', async () => {
+  test('is always allowed for an unguarded contract', async () => {
     expect(await refuseBreaking({ ...contract(breaking), guarded: false }, small)).toBeNull();
   });
 });
@@ -141,7 +141,7 @@ describe('a change of the REST interface', () => {
   const openApi = (...paths: string[]) =>
     JSON.stringify({ paths: Object.fromEntries(paths.map((path) => [path, { get: {}, parameters: [] }])) });
 
-  test('names operations that are gone and those that are new', async () => {
+  test('lists removed and new operations', async () => {
     expect(await compareOperations(openApi('/apps', '/me'), openApi('/apps', '/whoami'))).toEqual([
       { severity: 'breaking', message: 'Operation GET /me was removed' },
       { severity: 'not breaking', message: 'Operation GET /whoami was added' },
