@@ -85,23 +85,22 @@ describe('rotate-secret', () => {
     long,
   );
 
-  test(
-    'that was killed after the files were replaced is finished by the next, without another secret',
-    async () => {
-      replaceMasterSecret(directory, Date.now());
-      const made = await secret();
-      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-      expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a secret before/);
-      const run = await rotate();
-      expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(/Encrypted 1 .*cut short, and has been finished; no other secret was made/s);
-      expect(await secret()).toBe(made);
-      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-      expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
-      expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
-    },
-    long,
-  );
+  test('that was killed after the files were replaced is finished by the next, without another secret', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    replaceMasterSecret(directory, Date.now());
+    const made = await secret();
+    expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+    expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a secret before/);
+    const run = await rotate();
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout).toMatch(/Encrypted 1 .*cut short, and has been finished; no other secret was made/s);
+    expect(await secret()).toBe(made);
+    expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+    expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
+    expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
+  });
 
   test(
     'leaves a database alone that a service uses, with advice',

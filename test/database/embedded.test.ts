@@ -84,7 +84,7 @@ describe('an embedded database', () => {
     expect(await ids(await open(directory))).toEqual([id]);
   });
 
-  it('is made without a template too, by initdb', async () => {
+  it('is made without a template too, by initdb', { tags: 'slow' }, async () => {
     const directory = await newDirectory();
     const onFatal = () => {};
     const embedded = await openEmbedded(directory, { log: silent, migrations: [], onFatal });
@@ -229,12 +229,20 @@ describe('durability', () => {
 
   // More with TEST_KILLS=100: each takes a second or two.
   const kills = Number(process.env.TEST_KILLS ?? 15);
-  it(`loses no acknowledged write when it is killed, ${kills} times`, {
-    timeout: kills * 20_000,
-  }, async () => {
+  it('loses no acknowledged write when it is killed, twice', { timeout: 120_000 }, () => losesNothing(2));
+  it(
+    `loses no acknowledged write when it is killed, ${kills} times`,
+    {
+      tags: 'slow',
+      timeout: kills * 20_000,
+    },
+    () => losesNothing(kills),
+  );
+
+  async function losesNothing(times: number): Promise<void> {
     const directory = await newDirectory();
     const acknowledged: string[] = [];
-    for (let kill = 0; kill < kills; kill += 1) {
+    for (let kill = 0; kill < times; kill += 1) {
       const holder = openInProcess(directory, 'write');
       const opened = await holder.line();
       if (opened === undefined) throw new Error((await holder.ended).stderr);
@@ -247,9 +255,9 @@ describe('durability', () => {
       }
       await holder.ended;
     }
-    expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(times);
     expect(await ids(await open(directory))).toEqual(expect.arrayContaining(acknowledged));
-  });
+  }
 });
 
 // Each of these processes loads the service from source: on a busy machine that takes its time.
@@ -290,6 +298,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
 
   it.skipIf(!hasElsewhere)(
     'keeps its directory from another container while its event loop stands still',
+    { tags: 'slow' },
     async () => {
       const directory = await newDirectory();
       const holder = openInProcess(directory, 'stall', { isElsewhere: true });
@@ -304,7 +313,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
     },
   );
 
-  it('lets exactly one of several starters in, on a stale lock as on none', async () => {
+  it('lets exactly one of several starters in, on a stale lock as on none', { tags: 'slow' }, async () => {
     const directory = await newDirectory();
     for (const _ of ['none', 'stale']) {
       const starters = Array.from({ length: 3 }, () => openInProcess(directory, 'hold'));
@@ -352,16 +361,20 @@ describe('a directory that cannot be opened', () => {
     ['no write-ahead log', (files: string) => rm(join(files, 'pg_wal'), { recursive: true })],
     ['no version file', (files: string) => rm(join(files, 'PG_VERSION'))],
     ['no base directory', (files: string) => rm(join(files, 'base'), { recursive: true })],
-  ])('says that a database with %s is damaged, and does not make another in its place', async (_, damage) => {
-    const directory = await newDirectory();
-    await (await open(directory)).close();
-    await damage(join(directory, 'postgres'));
-    await expect(open(directory)).rejects.toMatchObject({
-      problem: 'damaged',
-      message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
-    });
-    expect(await readdir(directory)).toEqual(['postgres']);
-  });
+  ])(
+    'says that a database with %s is damaged, and does not make another in its place',
+    { tags: 'slow' },
+    async (_, damage) => {
+      const directory = await newDirectory();
+      await (await open(directory)).close();
+      await damage(join(directory, 'postgres'));
+      await expect(open(directory)).rejects.toMatchObject({
+        problem: 'damaged',
+        message: expect.stringMatching(/postgres cannot be opened: .+ Restore a backup/),
+      });
+      expect(await readdir(directory)).toEqual(['postgres']);
+    },
+  );
 });
 
 describe('the directory for temporary files', () => {
@@ -393,7 +406,7 @@ describe('the directory for temporary files', () => {
     );
   });
 
-  it('is no damage to the database where a socket cannot be made in it', async () => {
+  it('is no damage to the database where a socket cannot be made in it', { tags: 'slow' }, async () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
     const own = await newDirectory();

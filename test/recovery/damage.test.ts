@@ -76,7 +76,7 @@ describe('embedded files', () => {
     await (await open(directory)).close();
   });
 
-  test('with a half-written lock are opened, once nobody can hold it', async () => {
+  test('with a half-written lock are opened, once nobody can hold it', { tags: 'slow' }, async () => {
     const directory = await copy();
     await writeFile(join(directory, 'postgres.lock.3'), '{"pid": 12');
     await (await open(directory)).close();
