@@ -38,8 +38,10 @@ announce();
 
 const shared = {
   pool: 'forks',
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // They end what hangs. A machine that is busy with other work is many times slower, and no test is to fail of that.
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 30_000 } },
   // `npm run trust` sums up what the tests have tried.
   setupFiles: process.env.TRUST_TALLY === undefined ? [] : ['test/setup/tally-inputs.ts'],
 };
