@@ -39,8 +39,10 @@ announce();
 
 const shared = {
   pool: 'forks',
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // These end a test that hangs. They are generous because a busy machine can be many times slower.
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 30_000 } },
   // `npm run trust` counts the inputs that the tests have tried.
   setupFiles: process.env.TRUST_TALLY === undefined ? [] : ['test/setup/tally-inputs.ts'],
 };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import {
   apiKeyAnswer,
   apiKeysAnswer,
@@ -15,13 +15,7 @@ import {
   missingId,
 } from './support.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 const prisma = () => server.deps.services.database.prisma;
 const createKey = async (client = world.client, name = 'build server') =>

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useWorld } from '../setup/use-world.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import {
   applicationAnswer,
@@ -14,13 +14,7 @@ import {
   messageKeys,
 } from './support.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: { PUBLIC_URL: 'http://licenses.example.com/base/' } });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: { PUBLIC_URL: 'http://licenses.example.com/base/' } });
 
 const prisma = () => server.deps.services.database.prisma;
 const get = async (id: string) =>

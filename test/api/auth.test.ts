@@ -5,14 +5,11 @@ import { z } from 'zod';
 import { networkOf } from '../../src/lib/ip.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld } from '../setup/world.ts';
 import { developerAnswer, expectFailure, expectIssue, expectSuccess } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 const visitor = () => new ApiClient(server.baseUrl);
 let addresses = 0;

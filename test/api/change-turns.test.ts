@@ -38,7 +38,9 @@ describe.runIf(onServer)('waiting changes of one account', () => {
         await many.client.patch(`/api/v1/apps/${blocked.id}/settings`, { version: '2' });
         answered += 1;
       });
-      await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(1));
+      await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(1), {
+        timeout: 30_000,
+      });
       const changed = await other.client.patch(`/api/v1/apps/${own.id}/settings`, { version: '2' });
       const read = await other.client.get('/api/v1/auth/me');
       expect([changed.status, read.status, answered]).toEqual([200, 200, 0]);
@@ -64,11 +66,13 @@ describe.runIf(onServer)('waiting changes of one account', () => {
         body: JSON.stringify({ query }),
         signal: client.signal,
       });
-      await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(1));
+      await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(1), {
+        timeout: 30_000,
+      });
       client.abort();
       await answer.catch(() => undefined);
     });
-    await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(0));
+    await vi.waitFor(() => expect(server.deps.services.changeTurns.developers).toBe(0), { timeout: 30_000 });
     const application = await graphql.api.get(`/api/v1/apps/${id}`);
     const { version } = z
       .object({ application: z.object({ version: z.string() }) })

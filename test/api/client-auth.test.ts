@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import {
   ask,
@@ -13,18 +13,12 @@ import {
   storedUser,
 } from '../setup/end-users.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState, insertBan, sql, storedLicense } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type SeededLicense, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld, type SeededApplication, type SeededLicense } from '../setup/world.ts';
 import { messageKeys } from './support.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 type Verdict = Record<string, unknown>;
 

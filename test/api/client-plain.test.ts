@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clientPaths } from '../../src/protocol/constants.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { type ClientVerbName, clientVerbs, type Members, stateBesideLog } from '../setup/end-users.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { insertBan } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import type { SeededApplication } from '../setup/world.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: { CRYPTO_ENFORCE: 'false' } });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: { CRYPTO_ENFORCE: 'false' } });
 
 const password = 'correct horse battery';
 

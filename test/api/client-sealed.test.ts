@@ -1,24 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeBase64, encodeBase64 } from '../../src/protocol/base64.ts';
 import { clientPaths } from '../../src/protocol/constants.ts';
 import { type ApiAnswer, ApiClient } from '../setup/api-client.ts';
 import { type ClientVerbName, clientVerbs, type Members, stateBesideLog } from '../setup/end-users.ts';
 import { expectRefusal } from '../setup/refusal.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forFile, useWorld } from '../setup/use-world.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-  application = await world.createApplication();
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
+const application = forFile(() => world.createApplication());
 
 const password = 'correct horse battery';
 

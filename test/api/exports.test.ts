@@ -1,24 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { GraphqlClient } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
 import { sql } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forTest, useServer } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import { expectFailure, noLimits } from './support.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  world = await createWorld(server);
-  application = await world.createApplication();
-});
+const server = useServer({ env: noLimits });
+const world = forTest(() => createWorld(server));
+const application = forTest(() => world.createApplication());
 
 /** SQL of a new random id. */
 const someId = `overlay(gen_random_uuid()::text PLACING '7' FROM 15)::uuid`;

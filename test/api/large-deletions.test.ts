@@ -1,18 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { sweepDeletedOwners } from '../../src/db/deleted-owners.ts';
 import { type ApiAnswer, ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld, type SeededApplication } from '../setup/world.ts';
 import { expectFailure, noLimits } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 const amount = 1_500;
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { networkOf } from '../../src/lib/ip.ts';
 import type { ApiAnswer } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import {
   accountExportAnswer,
   blindAnswer,
@@ -16,13 +16,7 @@ import {
   noLimits,
 } from './support.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: noLimits });
 
 const amount = 1_500;
 const note = randomBytes(500).toString('hex');
@@ -175,7 +169,7 @@ describe('a mint of many keys', () => {
     // Before each of its two transactions it waits for the running turn and one turn of the network.
     expect(ended).toBeLessThanOrEqual(4);
     while (ended < others.length) {
-      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(0), { timeout: 30_000 });
       endOne();
     }
     await Promise.all(others);

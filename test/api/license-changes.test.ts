@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { insertBan, sql, storedLicense, storedLog } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forTest, useWorld } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import {
   blindAnswer,
   doneAnswer,
@@ -17,17 +17,8 @@ import {
   usersAnswer,
 } from './support.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const { server, world } = useWorld({ env: noLimits });
+const application = forTest(() => world.createApplication());
 
 const prisma = () => server.deps.services.database.prisma;
 const post = (path: string, body?: unknown) => world.client.post(`/api/v1${path}`, body);

@@ -1,8 +1,7 @@
 /** @module-tag slow */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
 import {
   apiKeyAnswer,
   applicationAnswer,
@@ -22,13 +21,7 @@ const strings = naughtyStrings();
 // Each test sends several hundred requests, and each registration hashes a password.
 vi.setConfig({ testTimeout: 180_000 });
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: noLimits });
 
 /** The length in UTF-16 code units. */
 const within = ({ length }: string, least: number, most: number) => length >= least && length <= most;

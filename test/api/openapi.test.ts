@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: { PUBLIC_URL: 'https://licenses.example.com' } });
-});
-afterAll(() => server.close());
+const server = useServer({ env: { PUBLIC_URL: 'https://licenses.example.com' } });
 
 const document = z.object({
   openapi: z.string(),

@@ -1,17 +1,10 @@
 /** @module-tag slow */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
 import { expectFailure } from './support.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 test('a network that fills the password queue does not prevent logins of others', async () => {
   const visitor = new ApiClient(server.baseUrl);

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld } from '../setup/world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: { CRYPTO_ENFORCE: 'false' } });
-});
-afterAll(() => server.close());
+const server = useServer({ env: { CRYPTO_ENFORCE: 'false' } });
 
 test('if CRYPTO_ENFORCE is false, a plaintext validate succeeds with a top-level message', async () => {
   const world = await createWorld(server);

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { expectFailure, expectIssue } from './support.ts';
 
 /** REGISTRATION=closed: only an operator can create accounts, over either transport. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: { REGISTRATION: 'closed', RATE_LIMITS: 'auth=4' } });
-});
-afterAll(() => server.close());
+const server = useServer({ env: { REGISTRATION: 'closed', RATE_LIMITS: 'auth=4' } });
 
 const input = { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' };
 const mutation = 'mutation ($input: RegisterInput!) { register(input: $input) { developer { id } } }';

@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ApiClient, failureBody, randomIp } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: { COUNTRY_HEADER: 'CF-IPCountry', CRYPTO_ENFORCE: 'false' } });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: { COUNTRY_HEADER: 'CF-IPCountry', CRYPTO_ENFORCE: 'false' } });
 
 /** All fields that a line may have. */
 const requestLine = z.strictObject({
@@ -218,11 +211,14 @@ test.each(['service_live_', 'k.service_live_', 'app-1_service_live_'])(
       '/nothing',
     );
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-    const lines = await vi.waitFor(() => {
-      const found = server.logLines.slice(from).join('');
-      expect(found).toContain(headers.get('x-request-id'));
-      return found;
-    });
+    const lines = await vi.waitFor(
+      () => {
+        const found = server.logLines.slice(from).join('');
+        expect(found).toContain(headers.get('x-request-id'));
+        return found;
+      },
+      { timeout: 30_000 },
+    );
     expect(lines).not.toContain('PLANTED');
   },
 );
@@ -336,11 +332,14 @@ test('no request can break a line or control a terminal', async () => {
   );
   socket.resume();
   await once(socket, 'close');
-  const line = await vi.waitFor(() => {
-    const found = server.logLines.slice(before).find((text) => text.includes('end"'));
-    if (found === undefined) throw new Error('the line is not there yet');
-    return found;
-  });
+  const line = await vi.waitFor(
+    () => {
+      const found = server.logLines.slice(before).find((text) => text.includes('end"'));
+      if (found === undefined) throw new Error('the line is not there yet');
+      return found;
+    },
+    { timeout: 30_000 },
+  );
   expect(line).toMatch(/^[\x20-\x7e]+\n$/);
   expect(requestLine.parse(JSON.parse(line)).userAgent).toBe('?31m??end');
 });

@@ -1,21 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/sdk/index.ts';
 import { randomIp } from '../setup/api-client.ts';
 import { storedSessions, storedUser } from '../setup/end-users.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { startTestServer } from '../setup/server.ts';
 import { sql, storedLicense, storedLog } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld, type SeededApplication } from '../setup/world.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 /** The SDK as in a program, from a separate address, with a count of its requests. */
 function program(application: SeededApplication, options: Partial<ClientOptions> = {}) {

@@ -14,17 +14,11 @@ import { expectRefusal } from '../setup/refusal.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState, storedLicense } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forFile, useWorld } from '../setup/use-world.ts';
+import { createWorld, type SeededApplication } from '../setup/world.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-  application = await world.createApplication();
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
+const application = forFile(() => world.createApplication());
 
 /** Sends a body from a separate address, so that no rate limit applies. */
 const post = (body: unknown, baseUrl = server.baseUrl): Promise<ApiAnswer> =>

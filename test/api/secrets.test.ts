@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPrivateKey } from '../../src/crypto/sealed-private-key.ts';
 import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import {
   apiKeyAnswer,
   createdApplication,
@@ -16,11 +16,7 @@ import {
 
 const masterSecret = 'the master secret of this very test, long enough';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: { SERVICE_SECRET: masterSecret, LOG_LEVEL: 'trace', ...noLimits } });
-});
-afterAll(() => server.close());
+const server = useServer({ env: { SERVICE_SECRET: masterSecret, LOG_LEVEL: 'trace', ...noLimits } });
 
 /** All encodings of a text or of bytes. */
 function spellings(secret: string | Uint8Array): string[] {

@@ -6,24 +6,18 @@ import {
   randomBytes,
   randomUUID,
 } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeBase64 } from '../../src/protocol/base64.ts';
 import { sessionInitResponse, sessionInitSignedPart } from '../../src/protocol/messages.ts';
 import { verifySignatureB64 } from '../../src/protocol/signature.ts';
 import { type ApiAnswer, ApiClient, type ApiClientOptions } from '../setup/api-client.ts';
 import { expectRefusal } from '../setup/refusal.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState, insertBan, storedLog } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld, type SeededApplication } from '../setup/world.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 const path = '/api/v1/session/init';
 const nonceB64 = (bytes = 32) => randomBytes(bytes).toString('base64');

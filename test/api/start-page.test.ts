@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { expect, test } from 'vitest';
+import { useServer } from '../setup/use-world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 const open = (path: string, accept: string) => fetch(server.baseUrl + path, { headers: { accept } });
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

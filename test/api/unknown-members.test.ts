@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { routes } from '../openapi/contract.ts';
 import { ApiClient } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
 import { expectFailure, missingId, noLimits } from './support.ts';
 
 /** Unknown members are refused by name: an ignored filter or duration would mislead the caller. */
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: noLimits });
 
 const clientProtocol = /^\/(session|client)\/|^\/licenses\/validate$/;
 const dashboard = routes

@@ -1,17 +1,13 @@
 /** @module-tag slow */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { open, request } from '../attack/raw.ts';
 import { cookieOf } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld } from '../setup/world.ts';
 import { expectFailure } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 /** Gives a developer a list of applications with a response of 4 MB. */
 const addLongList = (developerId: string) =>
@@ -63,7 +59,7 @@ test('responses that are queued behind an unread one end with their connection',
   const cookie = cookieOf(await careless.client.post('/api/v1/auth/login', careless.login));
   const inFlight = async () =>
     Number(/^latchkey_requests_in_flight (\d+)$/m.exec(await server.deps.telemetry.page())?.[1]);
-  await vi.waitFor(async () => expect(await inFlight()).toBe(0));
+  await vi.waitFor(async () => expect(await inFlight()).toBe(0), { timeout: 30_000 });
 
   // With pipelined requests, Node.js reports the end of the connection only to the first response.
   const socket = open(server.baseUrl).pause();

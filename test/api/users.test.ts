@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { insertBan, sql, storedLicense, storedLog } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forTest, useWorld } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import {
   doneAnswer,
   expectFailure,
@@ -18,17 +18,8 @@ import {
   usersAnswer,
 } from './support.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const { server, world } = useWorld({ env: noLimits });
+const application = forTest(() => world.createApplication());
 
 const prisma = () => server.deps.services.database.prisma;
 const password = 'a user password';

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { canonicalJson } from '../../src/protocol/canonical-json.ts';
 import { openEnvelope } from '../../src/protocol/envelope.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { expectRefusal } from '../setup/refusal.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState, insertBan, sql, storedLicense, storedLog } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
+import { createWorld, type SeededApplication } from '../setup/world.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer();
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld();
 
 type Verdict = Record<string, unknown>;
 

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type World } from '../setup/world.ts';
+import { useWorld } from '../setup/use-world.ts';
 import { exchange, request } from './raw.ts';
 import { expectClosedData, expectClosedToOtherSites, policyOf } from './security-fields.ts';
 
-let server: TestServer;
-let world: World;
-beforeAll(async () => {
-  server = await startTestServer({ env: { CORS_ORIGINS: 'https://dashboard.example' } });
-  world = await createWorld(server);
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ env: { CORS_ORIGINS: 'https://dashboard.example' } });
 
 const json = { 'Content-Type': 'application/json' };
 /** Requests of every kind, each with the status that confirms the kind. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { GraphqlClient } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 const ask = (query: string) => new GraphqlClient(new ApiClient(server.baseUrl)).ask(query);
 /** Nested field names, repeated, with all braces closed. */

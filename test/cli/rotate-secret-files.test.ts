@@ -85,25 +85,24 @@ describe('rotate-secret', () => {
     long,
   );
 
-  test(
-    'that was killed after replacing the files is finished by the next run, without a new secret',
-    async () => {
-      replaceMasterSecret(directory, Date.now());
-      const made = await secret();
-      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-      expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a previous secret/);
-      const run = await rotate();
-      expect(run).toMatchObject({ code: 0 });
-      expect(run.stdout).toMatch(
-        /Re-encrypted 1 .*finished an interrupted rotation and generated no new secret/s,
-      );
-      expect(await secret()).toBe(made);
-      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-      expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
-      expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
-    },
-    long,
-  );
+  test('that was killed after replacing the files is finished by the next run, without a new secret', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    replaceMasterSecret(directory, Date.now());
+    const made = await secret();
+    expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+    expect((await rotate('--forget-previous')).stderr).toMatch(/still encrypted under a previous secret/);
+    const run = await rotate();
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.stdout).toMatch(
+      /Re-encrypted 1 .*finished an interrupted rotation and generated no new secret/s,
+    );
+    expect(await secret()).toBe(made);
+    expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+    expect(await rotate('--forget-previous')).toMatchObject({ code: 0 });
+    expect(await serve()).toEqual({ cookie: 401, verdict: 'OK' });
+  });
 
   test(
     'refuses a database in use by a service, with advice',

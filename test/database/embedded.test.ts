@@ -84,7 +84,7 @@ describe('an embedded database', () => {
     expect(await ids(await open(directory))).toEqual([id]);
   });
 
-  it('is created by initdb if there is no template', async () => {
+  it('is created by initdb if there is no template', { tags: 'slow' }, async () => {
     const directory = await newDirectory();
     const onFatal = () => {};
     const embedded = await openEmbedded(directory, { log: silent, migrations: [], onFatal });
@@ -229,12 +229,20 @@ describe('durability', () => {
 
   // Run more kills with TEST_KILLS=100. Each takes a second or two.
   const kills = Number(process.env.TEST_KILLS ?? 15);
-  it(`loses no acknowledged write when it is killed, ${kills} times`, {
-    timeout: kills * 20_000,
-  }, async () => {
+  it('loses no acknowledged write when it is killed, twice', { timeout: 120_000 }, () => losesNothing(2));
+  it(
+    `loses no acknowledged write when it is killed, ${kills} times`,
+    {
+      tags: 'slow',
+      timeout: kills * 20_000,
+    },
+    () => losesNothing(kills),
+  );
+
+  async function losesNothing(times: number): Promise<void> {
     const directory = await newDirectory();
     const acknowledged: string[] = [];
-    for (let kill = 0; kill < kills; kill += 1) {
+    for (let kill = 0; kill < times; kill += 1) {
       const holder = openInProcess(directory, 'write');
       const opened = await holder.line();
       if (opened === undefined) throw new Error((await holder.ended).stderr);
@@ -247,9 +255,9 @@ describe('durability', () => {
       }
       await holder.ended;
     }
-    expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(times);
     expect(await ids(await open(directory))).toEqual(expect.arrayContaining(acknowledged));
-  });
+  }
 });
 
 // Each of these processes loads the service from source, which is slow on a busy machine.
@@ -290,6 +298,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
 
   it.skipIf(!hasElsewhere)(
     'keeps its lock against another container while its event loop is blocked',
+    { tags: 'slow' },
     async () => {
       const directory = await newDirectory();
       const holder = openInProcess(directory, 'stall', { isElsewhere: true });
@@ -304,7 +313,9 @@ describe('one process at a time', { timeout: 120_000 }, () => {
     },
   );
 
-  it('is the only one of several concurrent starts, with or without a stale lock', async () => {
+  it('is the only one of several concurrent starts, with or without a stale lock', {
+    tags: 'slow',
+  }, async () => {
     const directory = await newDirectory();
     for (const _ of ['none', 'stale']) {
       const starters = Array.from({ length: 3 }, () => openInProcess(directory, 'hold'));
@@ -355,7 +366,8 @@ describe('a directory that cannot be opened', () => {
     ['no version file', (files: string) => rm(join(files, 'PG_VERSION'))],
     ['no base directory', (files: string) => rm(join(files, 'base'), { recursive: true })],
   ])(
-    'reports that a database with %s is damaged, and does not create another one in its place',
+    'says that a database with %s is damaged, and does not make another in its place',
+    { tags: 'slow' },
     async (_, damage) => {
       const directory = await newDirectory();
       await (await open(directory)).close();
@@ -398,7 +410,9 @@ describe('the directory for temporary files', () => {
     );
   });
 
-  it('without permission for a socket is not reported as damage to the database', async () => {
+  it('without permission for a socket is not reported as damage to the database', {
+    tags: 'slow',
+  }, async () => {
     const directory = await newDirectory();
     await (await open(directory)).close();
     const own = await newDirectory();

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readAnswer } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createGraphqlWorld, type GraphqlWorld, noLimits } from './support.ts';
+import { forFile, useServer } from '../setup/use-world.ts';
+import { createGraphqlWorld, noLimits } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
 
 const makeKey = 'mutation ($name: String!) { createApiKey(input: { name: $name }) { apiKey key { name } } }';
 const sendWith = async (accept: string, name: string) =>

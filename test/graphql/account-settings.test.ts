@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cookieOf } from '../setup/api-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { forTest, useServer } from '../setup/use-world.ts';
 import {
   AccountDocument,
   CreateLicensesDocument,
@@ -19,7 +19,6 @@ import {
   createGraphqlWorld,
   expectIssues,
   expectRefused,
-  type GraphqlWorld,
   illFormedTexts,
   noLimits,
   payloadOf,
@@ -27,15 +26,8 @@ import {
   whoAmI,
 } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  world = await createGraphqlWorld(server);
-});
+const server = useServer({ env: noLimits });
+const world = forTest(() => createGraphqlWorld(server));
 
 const account = async () => payloadOf(await world.graphql.request(AccountDocument), 'me').account;
 const wrong = 'not the password';

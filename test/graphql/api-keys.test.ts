@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { describe, expect, test } from 'vitest';
 import { sql } from '../setup/stored.ts';
+import { forTest, useServer } from '../setup/use-world.ts';
 import { ApiKeysDocument, CreateApiKeyDocument, RevokeApiKeyDocument } from './generated/graphql.ts';
 import {
   createGraphqlWorld,
   expectIssues,
   expectRefused,
-  type GraphqlWorld,
   illFormedTexts,
   nobodysId,
   noLimits,
@@ -15,15 +14,8 @@ import {
   whoAmI,
 } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  world = await createGraphqlWorld(server);
-});
+const server = useServer({ env: noLimits });
+const world = forTest(() => createGraphqlWorld(server));
 
 const create = async (name = 'ci') =>
   payloadOf(await world.graphql.request(CreateApiKeyDocument, { input: { name } }), 'createApiKey');

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { describe, expect, test } from 'vitest';
+import { useServer } from '../setup/use-world.ts';
 import {
   ApplicationDocument,
   CreateApplicationDocument,
@@ -18,11 +18,7 @@ import {
   payloadOf,
 } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 type Wrong = [what: string, fields: Record<string, unknown>, path: (string | number)[]];
 

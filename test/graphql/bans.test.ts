@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forFile, forTest, useServer } from '../setup/use-world.ts';
 import {
   BanLicenseDocument,
   BansDocument,
@@ -9,26 +8,11 @@ import {
   DeleteBanDocument,
   DeleteLicenseDocument,
 } from './generated/graphql.ts';
-import {
-  createGraphqlWorld,
-  expectRefused,
-  type GraphqlWorld,
-  nobodysId,
-  noLimits,
-  payloadOf,
-} from './support.ts';
+import { createGraphqlWorld, expectRefused, nobodysId, noLimits, payloadOf } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 
 /** A license that was banned together with its device and an address. */
 async function banned() {

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { GraphqlClient } from '../setup/graphql-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
+import { forFile, useServer } from '../setup/use-world.ts';
 import { ApplicationsDocument, LicensesDocument, type LicensesQueryVariables } from './generated/graphql.ts';
 import {
   createGraphqlWorld,
   expectIssues,
-  type GraphqlWorld,
   illFormedTexts,
   nobodysId,
   noLimits,
   payloadOf,
 } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
 
 async function list(client: GraphqlClient, variables: LicensesQueryVariables) {
   const answer = await client.request(LicensesDocument, variables);

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask as askClient } from '../setup/end-users.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forFile, forTest, useServer } from '../setup/use-world.ts';
 import {
   CreateEndUserDocument,
   type CreateEndUserInput,
@@ -15,24 +14,15 @@ import {
   createGraphqlWorld,
   expectIssues,
   expectRefused,
-  type GraphqlWorld,
   illFormedTexts,
   nobodysId,
   noLimits,
   payloadOf,
 } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 
 const password = 'a user password';
 const create = (fields: Partial<CreateEndUserInput> = {}) =>

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forFile, forTest, useServer } from '../setup/use-world.ts';
 import type {
   BanFilter,
   EndUserFilter,
@@ -11,19 +10,11 @@ import type {
   SecurityLogFilter,
 } from './generated/graphql.ts';
 import { insertBans, insertLicenses, insertLogEntries, insertUsers } from './rows.ts';
-import { createGraphqlWorld, expectIssues, type GraphqlWorld, nobodysId, noLimits } from './support.ts';
+import { createGraphqlWorld, expectIssues, nobodysId, noLimits } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 
 /** The lists that take a filter: where each stands in a document, and the type of its filter. */
 const lists = {

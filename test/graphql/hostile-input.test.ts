@@ -1,24 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { StoreUnavailableError } from '../../src/ephemeral/store.ts';
 import { readAnswer } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { forFile, useServer } from '../setup/use-world.ts';
 import { CreateApplicationDocument, MeDocument } from './generated/graphql.ts';
-import {
-  createGraphqlWorld,
-  expectBadRequest,
-  expectRefused,
-  type GraphqlWorld,
-  noLimits,
-  whoAmI,
-} from './support.ts';
+import { createGraphqlWorld, expectBadRequest, expectRefused, noLimits, whoAmI } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
 
 /** The service answers as before. */
 const stillServes = async () => expect(await whoAmI(world.graphql)).toBe(world.developer.id);

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { buildSchema, parse, validate } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from '../setup/api-client.ts';
 import { readAnswer } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { startTestServer } from '../setup/server.ts';
+import { forFile, useServer } from '../setup/use-world.ts';
 import {
   CreateApplicationDocument,
   LoginDocument,
@@ -15,23 +16,10 @@ import {
   MeDocument,
   RegisterDocument,
 } from './generated/graphql.ts';
-import {
-  createApiKey,
-  createGraphqlWorld,
-  expectBadRequest,
-  type GraphqlWorld,
-  noLimits,
-  visitor,
-  whoAmI,
-} from './support.ts';
+import { createApiKey, createGraphqlWorld, expectBadRequest, noLimits, visitor, whoAmI } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
 
 const failing = 'mutation { deleteApplication(input: { id: "x" }) { deletedApplicationId } }';
 const asGet = (parameters: Record<string, string>) => `/graphql?${new URLSearchParams(parameters)}`;

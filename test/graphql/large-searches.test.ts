@@ -265,7 +265,7 @@ describe('a search that nobody waits for any more', () => {
     await expect(open(gone.signal)).rejects.toThrow();
     await sleep(3_000);
     expect(begun).toBe(1);
-    await vi.waitFor(() => expect(server.deps.services.readTurns.developers).toBe(0));
+    await vi.waitFor(() => expect(server.deps.services.readTurns.developers).toBe(0), { timeout: 30_000 });
   });
 });
 

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forFile, forTest, useServer } from '../setup/use-world.ts';
 import {
   type BlindLicenseKeyInput,
   CreateBlindLicensesDocument,
@@ -19,25 +18,16 @@ import {
   createGraphqlWorld,
   expectIssues,
   expectRefused,
-  type GraphqlWorld,
   illFormedTexts,
   nobodysId,
   payloadOf,
 } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({
-    env: { RATE_LIMITS: 'auth=100000,licenseCreate=100000,blindCreate=100000' },
-  });
-  world = await createGraphqlWorld(server);
+const server = useServer({
+  env: { RATE_LIMITS: 'auth=100000,licenseCreate=100000,blindCreate=100000' },
 });
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const world = forFile(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
 

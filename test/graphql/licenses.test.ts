@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import {
   BanLicenseDocument,
   CreateLicensesDocument,
@@ -18,11 +18,7 @@ import {
   payloadOf,
 } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 type Wrong = [what: string, fields: Record<string, unknown>, path: string];
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { MetricsDocument } from './generated/graphql.ts';
 import { createGraphqlWorld, expectRefused, noLimits, payloadOf, visitor } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 test('metrics are those of REST, with the verdicts as a list, the most frequent first', async () => {
   const { graphql, client, createApplication } = await createGraphqlWorld(server);

@@ -1,27 +1,18 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forFile, forTest, useServer } from '../setup/use-world.ts';
 import {
   CreateApiKeyDocument,
   CreateBlindLicensesDocument,
   CreateLicensesDocument,
   SetLicenseTierDocument,
 } from './generated/graphql.ts';
-import { createGraphqlWorld, type GraphqlWorld, noLimits, visitor, whoAmI } from './support.ts';
+import { createGraphqlWorld, noLimits, visitor, whoAmI } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  application = await world.createApplication();
-});
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 afterEach(() => vi.restoreAllMocks());
 
 /** From the moment that a change is committed, relations cannot be read: the database is away. */

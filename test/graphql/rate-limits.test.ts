@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { schema } from '../../src/graphql/schema.ts';
 import { randomIp } from '../setup/api-client.ts';
 import type { GraphqlAnswer } from '../setup/graphql-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { startTestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { rootFields } from './documents.ts';
 import { CreateLicensesDocument, LoginDocument, MeDocument, RegisterDocument } from './generated/graphql.ts';
 import { pairs } from './pairs.ts';
 import { createGraphqlWorld, expectRefused, visitor } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 const input = { email: 'nobody@example.com', password: 'not the password' };
 

@@ -1,13 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { expect, test } from 'vitest';
+import { useServer } from '../setup/use-world.ts';
 import { createFullAccount } from './full-account.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 test('a row that fails at once, after one that fails late, leaves no rejection that nobody hears of', async () => {
   const unhandled: unknown[] = [];

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ask } from '../setup/end-users.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import type { SeededApplication } from '../setup/world.ts';
+import { forTest, useServer } from '../setup/use-world.ts';
 import {
   CreateApiKeyDocument,
   DeleteApplicationDocument,
@@ -14,19 +13,11 @@ import {
   SecurityLogOfLicenseDocument,
   SecurityLogRelationsDocument,
 } from './generated/graphql.ts';
-import { createGraphqlWorld, type GraphqlWorld, noLimits, payloadOf } from './support.ts';
+import { createGraphqlWorld, noLimits, payloadOf } from './support.ts';
 
-let server: TestServer;
-let world: GraphqlWorld;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ env: { ...noLimits, COUNTRY_HEADER: 'CF-IPCountry' } });
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  world = await createGraphqlWorld(server);
-  application = await world.createApplication();
-});
+const server = useServer({ env: { ...noLimits, COUNTRY_HEADER: 'CF-IPCountry' } });
+const world = forTest(() => createGraphqlWorld(server));
+const application = forTest(() => world.createApplication());
 
 const nodesOf = <Node>({ edges }: { edges: readonly { node: Node }[] }) => edges.map(({ node }) => node);
 const log = async () => {

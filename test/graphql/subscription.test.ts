@@ -1,40 +1,22 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { followerLimits } from '../../src/services/security-log/followers.ts';
 import { logsAnswer, missingId, noLimits } from '../api/support.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { type EventStream, type EventStreamRequest, openEventStream } from '../setup/event-stream.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { startTestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
 import { sql } from '../setup/stored.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forTest, useServer } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import { createApiKey } from './support.ts';
 
 /** The security log as a stream: what is in it, where it goes on, how it ends, and what it must not cost. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forTest(() => createWorld(server));
+const application = forTest(() => world.createApplication());
 afterEach(() => vi.restoreAllMocks());
-
-let world: World;
-let application: SeededApplication;
-beforeEach(async () => {
-  world = await createWorld(server);
-  application = await world.createApplication();
-});
 
 const week = 7 * 24 * 60 * 60;
 const allFields = 'id event code applicationId licenseId userId ip country hwid metadata createdAt';

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createGraphqlWorld, type GraphqlWorld, noLimits } from './support.ts';
+import { expect, test } from 'vitest';
+import { forFile, useServer } from '../setup/use-world.ts';
+import { createGraphqlWorld, noLimits } from './support.ts';
 
 /** A variable that no operation declares is refused by name: GraphQL by itself passes it over. */
 
-let server: TestServer;
-let world: GraphqlWorld;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-  world = await createGraphqlWorld(server);
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
+const world = forFile(() => createGraphqlWorld(server));
 
 const mint = `mutation ($applicationId: ID!, $amount: Int! = 1) {
   createLicenses(input: { applicationId: $applicationId, amount: $amount, durationSeconds: 0 }) { warning }

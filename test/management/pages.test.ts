@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ApplicationsDocument,
   LicensesDocument,
   type LicensesQueryVariables,
   TypedDocumentString,
 } from '../../src/management/index.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createManagedWorld, listOf, type ManagedWorld } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: { RATE_LIMITS: 'licenseCreate=100000' } });
-});
-afterAll(() => server.close());
+const server = useServer({ env: { RATE_LIMITS: 'licenseCreate=100000' } });
 
 /** An application with this many licenses, and their ids from newest to oldest. */
 async function seed(amount: number) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ApplicationDocument,
   BanLicenseDocument,
@@ -17,14 +17,10 @@ import {
   UpdateApplicationSettingsDocument,
 } from '../../src/management/index.ts';
 import { nobodysId } from '../graphql/support.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { clientOf, createManagedWorld, unknownKey } from './support.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 test('an integrator creates an application, mints keys, bans one, and deletes everything', async () => {
   const { latchkey } = await createManagedWorld(server);

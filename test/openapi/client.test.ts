@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiClient, randomIp } from '../setup/api-client.ts';
 import { openSession } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { useServer } from '../setup/use-world.ts';
 import { answerSchema, faultsOf, requestSchema, routes } from './contract.ts';
 import {
   createClient,
@@ -14,11 +14,7 @@ import {
   type Result,
 } from './generated/client.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 /** What one call sent and got. */
 interface Exchange {

@@ -4,15 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../setup/server.ts';
+import { expect, test } from 'vitest';
+import { useServer } from '../setup/use-world.ts';
 import { routes } from './contract.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useServer();
 
 const read = async (path: string) => {
   const answer = await fetch(server.baseUrl + path);

@@ -73,7 +73,7 @@ describe('embedded files', () => {
     await (await open(directory)).close();
   });
 
-  test('with a partial lock file can be opened when no process holds it', async () => {
+  test('with a partial lock file can be opened when no process holds it', { tags: 'slow' }, async () => {
     const directory = await copy();
     await writeFile(join(directory, 'postgres.lock.3'), '{"pid": 12');
     await (await open(directory)).close();

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { maxListedBans } from '../../src/services/ban/ban-list.ts';
 import { noLimits } from '../api/support.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
 import { sql } from '../setup/stored.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld } from '../setup/world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 async function bannedDevices(count: number) {
   const world = await createWorld(server);

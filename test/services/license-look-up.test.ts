@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sha256 } from '../../src/crypto/hash.ts';
 import { licenseCacheKey } from '../../src/services/changes/change.ts';
 import { noLimits } from '../api/support.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
 import { logStatements } from '../setup/statements.ts';
+import { useServer } from '../setup/use-world.ts';
 import { createWorld } from '../setup/world.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ env: noLimits });
-});
-afterAll(() => server.close());
+const server = useServer({ env: noLimits });
 
 async function minted(amount: number) {
   const application = await (await createWorld(server)).createApplication();

@@ -114,7 +114,7 @@ describe('an embedded database', () => {
     expect((await database.pool.query('SELECT keys FROM cache_changes')).rows).toEqual([{ keys: ['young'] }]);
   });
 
-  test('is maintained soon after the start, for a service that never runs for long', async () => 
+  test('is maintained soon after the start, for a service that never runs for long', async () => {
     const { database, clock, log } = server.deps.services;
     await seedSessions(server);
     await noteClock(database.pool);
@@ -143,7 +143,7 @@ test('a failed step is logged, and later steps still run', async () => {
     await maintain({ database, clock: { now: () => later }, log, retentionDays: 90 });
     expect(await sessionsGoOn(server)).toEqual([true]);
     const errors = server.logLines.filter((line) => line.includes('the next maintenance tries again'));
-    expect(errors).toEqual([expect.stringContaining("Could not create the coming weeks' log partitions")]);
+    expect(errors).toEqual([expect.stringContaining("Could not make the coming weeks' log partitions")]);
     expect(errors[0]).toContain('is not attached to the log');
   } finally {
     await server.close();

@@ -184,13 +184,14 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     (await logOfApplications.counts({ ctx, parentIds: [applicationId], filter: { q } })).get(applicationId)
       ?.count ?? 0;
 
-  test('finds the same as a scan of every row, however far indexing is and however late transactions commit', 
+  test('finds the same as a scan of every row, however far indexing is and however late transactions commit', {
     tags: 'slow',
-    timeout: 600_000,, async () => {
+    timeout: 600_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(step, minLength: 1, maxLength: 8 ),
-        fc.array(search, minLength: 1, maxLength: 8 ),
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        fc.array(search, { minLength: 1, maxLength: 8 }),
         async (steps, searches) => {
           const id = await application();
           const late: { commit(): Promise<void> }[] = [];
@@ -225,8 +226,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
           await gatherAllOf(id, 300);
           await compare();
         },
-      ),numRuns: 8 ,
-    ););
+      ),
+      { numRuns: 8 },
+    );
+  });
 
   const writeLate = async (applicationId: string, entries: readonly Entry[]) => {
     const client = await pool.connect();
@@ -269,9 +272,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await scan(id, 'device-', null)).toEqual((await ask(id, 'device-')).ids);
   }, 240_000);
 
-  test('finds a text in more values than are looked up one by one', 
+  test('finds a text in more values than are looked up one by one', {
     tags: 'slow',
-    timeout: 240_000,, async () => 
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     const devices = Array.from({ length: 1_500 }, (_, number) => ({
       ...plain,
@@ -286,9 +290,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await count(id, 'common-')).toBe(1_500);
   });
 
-  test('finds entries from before the search tables existed, before and after they are indexed', 
+  test('finds entries from before the search tables existed, before and after they are indexed', {
     tags: 'slow',
-    timeout: 240_000,, async () => {
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     await pool.query('DELETE FROM log_search_backlog');
     await pool.query('ALTER TABLE security_log DISABLE TRIGGER security_log_notes_backlog');
@@ -334,9 +339,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     expect(await indexEntries(pool, id, 1_000)).toBe(false);
   }, 240_000);
 
-  test('uses the indexes for a text that the nearest entries do not contain', 
+  test('uses the indexes for a text that the nearest entries do not contain', {
     tags: 'slow',
-    timeout: 240_000,, async () => 
+    timeout: 240_000,
+  }, async () => {
     await buildSearchIndexes(pool, silent);
     const id = await application();
     const entries = Array.from({ length: 3_000 }, (_, number) => ({
@@ -370,9 +376,10 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
     }
   });
 
-  test('keeps a text not much longer than the entries that contain it', 
+  test('keeps a text not much longer than the entries that contain it', {
     tags: 'slow',
-    timeout: 240_000,, async () => 
+    timeout: 240_000,
+  }, async () => {
     const id = await application();
     await write(pool, id, [{ ...plain, age: 6, hwid: 'gone soon' }]);
     await gatherAllOf(id, 5_000);
@@ -389,4 +396,5 @@ describe.each(databaseKinds)('a search of the security log on %s', (kind) => {
         { timeout: 60_000 },
       )
       .toEqual([]);
-  }););
+  });
+});

@@ -1,21 +1,13 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
-import { startTestServer, type TestServer } from '../setup/server.ts';
-import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
+import { forFile, useWorld } from '../setup/use-world.ts';
 import { type Page, parsePage } from './page.ts';
 
-let server: TestServer;
-let world: World;
-let application: SeededApplication;
-beforeAll(async () => {
-  server = await startTestServer({ database: 'memory' });
-  world = await createWorld(server);
-  application = await world.createApplication();
-});
-afterAll(() => server.close());
+const { server, world } = useWorld({ database: 'memory' });
+const application = forFile(() => world.createApplication());
 
 const page = async (): Promise<Page> => parsePage(await server.deps.telemetry.page());
 
@@ -160,7 +152,9 @@ test('text from clients adds no line to the page', async () => {
   await send(1);
   const lines = async () => [...(await page()).samples.keys()].filter((key) => key.startsWith('latchkey_'));
   const inFlight = async () =>
-    vi.waitFor(async () => expect((await page()).value('latchkey_requests_in_flight')).toBe(0));
+    vi.waitFor(async () => expect((await page()).value('latchkey_requests_in_flight')).toBe(0), {
+      timeout: 30_000,
+    });
   await inFlight();
   const before = await lines();
   for (let index = 2; index < 30; index += 1) await send(index);
@@ -192,7 +186,9 @@ test('a client that disconnects before its response is counted as aborted', asyn
       sent.on('error', () => {});
       sent.write('{"email":');
       await once(sent, 'socket');
-      await vi.waitFor(async () => expect((await page()).value('latchkey_requests_in_flight')).toBe(1));
+      await vi.waitFor(async () => expect((await page()).value('latchkey_requests_in_flight')).toBe(1), {
+        timeout: 30_000,
+      });
       sent.destroy();
     })
   ).toBe(1);
