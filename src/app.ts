@@ -11,7 +11,7 @@ import { createCommonFields, fixedFields, type HeaderFields, setFields } from '.
 import { createAllowedOrigins } from './rest/middleware/allowed-origins.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
-import { openToAllowedPages } from './rest/middleware/cors.ts';
+import { corsForAllowedOrigins } from './rest/middleware/cors.ts';
 import { limitBodyByActor, maxBodyBytes } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
@@ -40,7 +40,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   });
   const { publicUrl, corsOrigins } = config;
   const origins = createAllowedOrigins({ publicUrl, corsOrigins, clock: services.clock, log: services.log });
-  const forAllowedPages = openToAllowedPages(origins);
+  const forAllowedPages = corsForAllowedOrigins(origins);
   const commonFields = createCommonFields(config.publicUrl);
   const app = new Hono<RestEnv>();
   app.onError(answerError);

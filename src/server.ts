@@ -99,7 +99,7 @@ async function open(config: Config, options: ServerOptions) {
   ]);
   const server = createHttpServer(createApp(deps), config, options.limits);
   const wholeMilliseconds = config.shutdownSeconds * 1000;
-  const drain = createDrain(server, { patienceMilliseconds: patienceWithin(wholeMilliseconds) });
+  const drain = createDrain(server, { timeoutMilliseconds: patienceWithin(wholeMilliseconds) });
   const running: RunningServer = {
     url: config.publicUrl,
     close: async () => {

@@ -12,7 +12,7 @@ export const cookieLifetimeSeconds = 7 * 24 * 60 * 60;
 /** Claims of a session cookie. */
 export interface CookieClaims {
   readonly developerId: DeveloperId;
-  /** Must equal the developer's session version. A password change increments it, which ends older cookies. */
+  /** Must equal the developer's session version. A password change sets a new one, which ends older cookies. */
   readonly sessionVersion: number;
 }
 

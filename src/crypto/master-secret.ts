@@ -77,11 +77,11 @@ export function replaceMasterSecret(directory: string, now: number): void {
   const { current, previous } = stored;
   removeDrafts(secretPath(directory));
   removeDrafts(previousSecretsPath(directory));
-  const kept = previous.filter(
+  const stillAccepted = previous.filter(
     ({ secret, replacedAt }) =>
       !Buffer.from(secret).equals(current) && now < replacedAt + cookieLifetimeSeconds * 1000,
   );
-  const lines = [{ secret: current, replacedAt: now }, ...kept].map(lineOf);
+  const lines = [{ secret: current, replacedAt: now }, ...stillAccepted].map(lineOf);
   replaceSecretFile(previousSecretsPath(directory), lines.join(''));
   replaceSecretFile(secretPath(directory), textOf(randomBytes(secretBytes)));
 }

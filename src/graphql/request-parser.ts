@@ -1,9 +1,9 @@
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
-import { findExcess, type JsonLimits, largestJson } from '../lib/json-limits.ts';
+import { bodyJsonLimits, findExcess, type JsonLimits } from '../lib/json-limits.ts';
 
 const excessMessages: Record<keyof JsonLimits, string> = {
-  values: `The request body contains more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
-  text: `A string in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes. Pass a query's values as variables.`,
+  values: `The request body contains more than ${bodyJsonLimits.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A string in the request body is longer than ${bodyJsonLimits.text.toLocaleString('en-US')} bytes. Pass a query's values as variables.`,
 };
 
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions']);
@@ -29,7 +29,7 @@ export const requestParser: Plugin = {
 
 async function readBody(request: Request): Promise<object> {
   const bytes = new Uint8Array(await request.arrayBuffer());
-  const excess = findExcess(bytes, largestJson);
+  const excess = findExcess(bytes, bodyJsonLimits);
   if (excess !== null) tooLarge(excessMessages[excess]);
   const body = parseJson(bytes);
   if (isObject(body)) return body;

@@ -8,7 +8,7 @@ export interface DrainOptions {
    */
   readonly idleGraceMilliseconds?: number;
   /** Timeout for requests in progress, in milliseconds; then their connections are closed. Default 5,000. */
-  readonly patienceMilliseconds?: number;
+  readonly timeoutMilliseconds?: number;
 }
 
 const closeIdleIntervalMilliseconds = 50;
@@ -19,7 +19,7 @@ const closeIdleIntervalMilliseconds = 50;
  *   connections as they become idle, and closes the remaining ones after the timeout. Resolves when no connection is left.
  */
 export function createDrain(server: Server, options: DrainOptions = {}): () => Promise<void> {
-  const { idleGraceMilliseconds = 500, patienceMilliseconds = 5_000 } = options;
+  const { idleGraceMilliseconds = 500, timeoutMilliseconds = 5_000 } = options;
   const unanswered = new Set<ServerResponse>();
   const connections = new Set<Socket>();
   let draining = false;
@@ -50,9 +50,9 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
       () => {
         closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleIntervalMilliseconds);
       },
-      Math.min(idleGraceMilliseconds, patienceMilliseconds / 2),
+      Math.min(idleGraceMilliseconds, timeoutMilliseconds / 2),
     );
-    const patience = setTimeout(() => server.closeAllConnections(), patienceMilliseconds);
+    const timeout = setTimeout(() => server.closeAllConnections(), timeoutMilliseconds);
     // Not the HTTP server's own `close`, which closes idle connections immediately: a request may be on its way.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
     // A server that never listened closes immediately, without waiting for connections it was handed.
@@ -63,7 +63,7 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
     }
     clearTimeout(grace);
     clearInterval(closeIdle);
-    clearTimeout(patience);
+    clearTimeout(timeout);
     // Stops the HTTP server's timer that checks for slow connections.
     server.close();
   };

@@ -12,7 +12,7 @@ export interface JsonLimits {
  * Limits of a request body, which can be several megabytes. The 10,000 hashed keys of a blind mint have 70,000 values; the
  * longest legitimate string is a GraphQL query.
  */
-export const largestJson: JsonLimits = { values: 100_000, text: 100 * 1024 };
+export const bodyJsonLimits: JsonLimits = { values: 100_000, text: 100 * 1024 };
 
 /**
  * Scans a JSON text, without parsing it, for an exceeded limit. A few megabytes can contain millions of values, and

@@ -26,7 +26,7 @@ export function describeTlsFailure(error: unknown, advice: TlsAdvice): string | 
       'this name as a subjectAltName'
     );
   }
-  if (code === 'CERT_HAS_EXPIRED') return `has an expired certificate (${code}): renew it`;
+  if (code === 'CERT_HAS_EXPIRED') return `has a certificate that has expired (${code}): renew it`;
   if (code === 'CERT_NOT_YET_VALID') {
     return `has a certificate that is not valid yet (${code}): check this machine's clock, or issue a new one`;
   }

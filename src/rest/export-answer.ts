@@ -7,9 +7,9 @@ import { exchangeOf } from './request-context.ts';
 import { streamJson } from './stream-json.ts';
 
 /** An export as sent: arrays in place of page iterators. */
-type Whole<Part> = { [Name in keyof Part]: WholeMember<Part[Name]> };
-type WholeMember<Member> = Member extends Pages<infer Row> ? Whole<Row>[] : Member;
-type ExportAnswer<Export> = TypedResponse<JSONParsed<{ success: true; export: Whole<Export> }>, 200, 'json'>;
+type AsSent<Part> = { [Name in keyof Part]: MemberAsSent<Part[Name]> };
+type MemberAsSent<Member> = Member extends Pages<infer Row> ? AsSent<Row>[] : Member;
+type ExportAnswer<Export> = TypedResponse<JSONParsed<{ success: true; export: AsSent<Export> }>, 200, 'json'>;
 
 /**
  * Streams an export: rows are read from the database while the response is sent.

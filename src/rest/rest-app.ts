@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import type { RestEnv } from './adapter.ts';
-import { openToAllPages } from './middleware/cors.ts';
+import { corsForAllOrigins } from './middleware/cors.ts';
 import { requireJson } from './middleware/require-json.ts';
 import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiHandler, registerComponents } from './openapi.ts';
@@ -28,14 +28,14 @@ const dashboardRoutes = [
 
 /**
  * Everything under `/api/v1` except the POST routes of the client protocol (sealed/client-app.ts).
- * @param openToAllowedPages CORS middleware for the configured origins (middleware/cors.ts)
+ * @param corsForAllowedOrigins CORS middleware for the configured origins (middleware/cors.ts)
  */
-export function createRestApp(publicUrl: string, openToAllowedPages: MiddlewareHandler<RestEnv>) {
+export function createRestApp(publicUrl: string, corsForAllowedOrigins: MiddlewareHandler<RestEnv>) {
   const api = createRouter();
   registerComponents(api);
   registerClientRoutes(api);
-  for (const { path } of clientRoutes) api.use(path, openToAllPages);
-  api.use(openToAllowedPages, requireJson, strictUtf8);
+  for (const { path } of clientRoutes) api.use(path, corsForAllOrigins);
+  api.use(corsForAllowedOrigins, requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);
   api.get('/openapi.json', openApiHandler(api, publicUrl));
   return api;

@@ -3,12 +3,12 @@ import { isPages, type Pages } from '../services/export-pages.ts';
 /**
  * Streams a value as JSON, reading its lists page by page, so that no list is held in memory as a whole.
  * @param value a JSON value in which lists may be `Pages`, nested in objects at any depth
- * @param breakOff called when a list cannot be read to its end. It must close the connection: the text is incomplete by
+ * @param onError called when a list cannot be read to its end. It must close the connection: the text is incomplete by
  *   then, and the client has no other way to tell
  */
 export function streamJson(
   value: object,
-  breakOff: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const text = textOf(value);
   const encoder = new TextEncoder();
@@ -19,7 +19,7 @@ export function streamJson(
         if (done) controller.close();
         else controller.enqueue(encoder.encode(piece));
       } catch (error) {
-        breakOff(error);
+        onError(error);
         controller.close();
       }
     },

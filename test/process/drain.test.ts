@@ -46,7 +46,7 @@ const keepAlive = () => {
 test('a request on a kept-alive connection after the drain begins is answered with Connection: close', async () => {
   const { drain, port } = await listen((_request, response) => response.end('hello'), {
     idleGraceMilliseconds: minute,
-    patienceMilliseconds: minute,
+    timeoutMilliseconds: minute,
   });
   const agent = keepAlive();
   expect((await get(port, agent)).headers.connection).toBe('keep-alive');
@@ -64,7 +64,7 @@ test('a running request is finished, and its connection closed', async () => {
     (_request, response) => {
       answer = () => response.end('late');
     },
-    { idleGraceMilliseconds: minute, patienceMilliseconds: minute },
+    { idleGraceMilliseconds: minute, timeoutMilliseconds: minute },
   );
   const asked = once(server, 'request');
   const answered = get(port, keepAlive());
@@ -78,7 +78,7 @@ test('a running request is finished, and its connection closed', async () => {
 test('an idle connection is closed after the grace period', async () => {
   const { drain, port } = await listen((_request, response) => response.end('hello'), {
     idleGraceMilliseconds: 10,
-    patienceMilliseconds: minute,
+    timeoutMilliseconds: minute,
   });
   await get(port, keepAlive());
   await drain();
@@ -87,7 +87,7 @@ test('an idle connection is closed after the grace period', async () => {
 test('a request that never ends is cut off after the timeout', async () => {
   const { server, drain, port } = await listen((_request, response) => response.end(), {
     idleGraceMilliseconds: 10,
-    patienceMilliseconds: 100,
+    timeoutMilliseconds: 100,
   });
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});

@@ -1,19 +1,19 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { findExcess, type JsonLimits, largestJson } from '../../lib/json-limits.ts';
+import { bodyJsonLimits, findExcess, type JsonLimits } from '../../lib/json-limits.ts';
 import type { RestEnv } from '../adapter.ts';
 import { limitBodyByActor, maxBodyBytes } from './limit-body.ts';
 import { hasBody } from './require-json.ts';
 
 const excessMessages: Record<keyof JsonLimits, string> = {
-  values: `The request body contains more than ${largestJson.values.toLocaleString('en-US')} values. Split it into several requests.`,
-  text: `A string or member name in the request body is longer than ${largestJson.text.toLocaleString('en-US')} bytes.`,
+  values: `The request body contains more than ${bodyJsonLimits.values.toLocaleString('en-US')} values. Split it into several requests.`,
+  text: `A string or member name in the request body is longer than ${bodyJsonLimits.text.toLocaleString('en-US')} bytes.`,
 };
 
 /** Rejects JSON that would stall the process while it is parsed and validated, such as millions of nested arrays. */
 const refuseExcess: MiddlewareHandler<RestEnv> = async (c, next) => {
   if (hasBody(c)) {
-    const excess = findExcess(new Uint8Array(await c.req.arrayBuffer()), largestJson);
+    const excess = findExcess(new Uint8Array(await c.req.arrayBuffer()), bodyJsonLimits);
     if (excess !== null) throw new HTTPException(413, { message: excessMessages[excess] });
   }
   await next();

@@ -11,18 +11,18 @@ const exposed = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Re
  * Client software may run on any web page, and the client protocol uses no cookies. Every origin may call it, without
  * credentials.
  */
-const openFields: HeaderFields = {
+const openCorsFields: HeaderFields = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': exposed.join(','),
 };
 
 /** CORS fields of a client-protocol response; empty for requests without an `Origin`. */
-export const openFieldsFor = (c: RestContext): HeaderFields =>
-  c.req.header('origin') === undefined ? {} : openFields;
+export const corsFieldsFor = (c: RestContext): HeaderFields =>
+  c.req.header('origin') === undefined ? {} : openCorsFields;
 
 /** Answers CORS preflights of the client protocol. */
-export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
-  setFields(c, openFieldsFor(c));
+export const corsForAllOrigins: MiddlewareHandler<RestEnv> = async (c, next) => {
+  setFields(c, corsFieldsFor(c));
   if (c.req.method !== 'OPTIONS' || c.req.header('origin') === undefined) return next();
   c.header('Access-Control-Allow-Methods', 'POST');
   c.header('Access-Control-Allow-Headers', 'Content-Type');
@@ -34,7 +34,7 @@ export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
  * Lets dashboards on the configured origins call with the session cookie. Requests without an `Origin` are untouched;
  * they need no `Vary`, because responses are not cached.
  */
-export function openToAllowedPages(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
+export function corsForAllowedOrigins(origins: AllowedOrigins): MiddlewareHandler<RestEnv> {
   const open = cors({ origin: [...origins.configured], credentials: true, exposeHeaders: exposed });
   return (c, next) => {
     if (c.req.header('origin') === undefined) return next();

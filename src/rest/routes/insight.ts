@@ -24,8 +24,8 @@ const logsRoute = createRoute({
   operationId: 'listSecurityLog',
   summary: "List an application's security log, newest first",
   description:
-    "Dashboard changes, and the verdict of every client's request, which may appear up to a quarter of a second " +
-    'late. Entries are purged after about 90 days. `q` searches event, code, IP address, country and HWID.',
+    'Contains dashboard changes and the verdicts of all client requests; a verdict may appear up to a quarter of a ' +
+    'second late. Entries are purged after about 90 days. `q` searches event, code, IP address, country and HWID.',
   request: { params: idParam('the application'), query: pageQuery },
   responses: {
     200: jsonAnswer(

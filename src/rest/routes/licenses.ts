@@ -58,8 +58,8 @@ const createBlindRoute = createRoute({
   operationId: 'createBlindLicenses',
   summary: 'Store licenses whose keys were generated in the browser: all or none',
   description:
-    'The service never receives the keys. Works in both modes. KEY_EXISTS lists the keys that already exist ' +
-    'in `issues`. RATE_LIMITED is also returned when your account has created too many licenses within a ' +
+    'The service never receives the keys. Works in both modes. With KEY_EXISTS, `issues` lists the keys that ' +
+    'already exist. RATE_LIMITED is also returned when your account has created too many licenses within a ' +
     'minute; `error` says how many are left.',
   request: { body: jsonBody(createBlindInput) },
   responses: {
@@ -171,7 +171,7 @@ const deleteRoute = createRoute({
   path: '/licenses/{id}',
   operationId: 'deleteLicense',
   summary: 'Delete a license',
-  description: 'Its end user remains, without a license.',
+  description: 'Its end users remain, without a license.',
   request: { params },
   responses: {
     200: jsonAnswer('The license is deleted', answer({})),

@@ -4,7 +4,7 @@ import type { RateLimitOutcome } from '../../ephemeral/store.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
 import { answerError, answerNotFound } from '../errors.ts';
 import { type CommonFields, type HeaderFields, rateLimitFields, setFields } from '../header-fields.ts';
-import { openFieldsFor } from '../middleware/cors.ts';
+import { corsFieldsFor } from '../middleware/cors.ts';
 import { limitBody } from '../middleware/limit-body.ts';
 import { takePoint } from '../middleware/rate-limit.ts';
 import type { BeginRequest } from '../request-context.ts';
@@ -31,7 +31,7 @@ export function createClientApp(begin: BeginRequest, commonFields: CommonFields)
   }
   app.notFound(answerNotFound);
   app.onError((error, c) => {
-    setFields(c, { ...commonFields(c.get('requestId')), ...openFieldsFor(c) });
+    setFields(c, { ...commonFields(c.get('requestId')), ...corsFieldsFor(c) });
     return answerError(error, c);
   });
   return app;
@@ -58,5 +58,5 @@ const fieldsOf = (
   'Content-Type': 'application/json',
   ...common,
   ...rateLimitFields(outcome),
-  ...openFieldsFor(c),
+  ...corsFieldsFor(c),
 });

@@ -26,8 +26,8 @@ export function createApiKeyUseRecorder(
     if (used.size === 0) return;
     const batch = used;
     used = new Map();
-    // Never moves a time back by less than an hour, because another instance may have written a later use. A time further
-    // ahead comes from a clock that was wrong.
+    // A stored time that is up to an hour later is kept, because another instance may have written it. One further ahead
+    // comes from a clock that was wrong.
     await pool
       .query(
         `UPDATE api_keys SET last_used_at = used.at
