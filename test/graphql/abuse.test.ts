@@ -56,14 +56,14 @@ describe('the length of a document', () => {
     expect(over.errors[0]?.message).toContain('2,000 tokens');
   });
 
-  test('does not count comments, nor values in variables', async () => {
+  test('does not include comments or values in variables', async () => {
     const commented = await askFirst(`${operations(400)} # ${'word '.repeat(5000)}`);
     expect(commented.data).toEqual({ __typename: 'Query' });
     const query = 'query ($id: ID!) { application(id: $id) { id } }';
     expect((await ask(query, { id: 'word '.repeat(5000) })).codes).not.toContain('QUERY_TOO_LARGE');
   });
 
-  test('is less when it repeats the same fields, which validation would compare each with each', async () => {
+  test('is limited further if it repeats the same fields, because validation compares all pairs', async () => {
     const document = (amount: number) => `{ me { ${'id '.repeat(amount)} } }`;
     await expectServed(document(200));
     const answer = await ask(document(1900));
@@ -71,14 +71,14 @@ describe('the length of a document', () => {
     expect(answer.errors[0]?.message).toContain('same name');
   });
 
-  test('is at most 2,000 lines, however they end', async () => {
+  test('is at most 2,000 lines with any line ends', async () => {
     for (const end of ['\n', '\r', '\r\n']) {
       await expectServed(`${end.repeat(1999)}{ __typename }`);
       await expectOver('QUERY_TOO_LARGE', queryLimits.lines, `${end.repeat(2000)}{ __typename }`);
     }
   });
 
-  test('is at most 50 fragments, which validation would compare each with each', async () => {
+  test('is at most 50 fragments, because validation compares all pairs', async () => {
     const chain = (amount: number) =>
       `{ me { ...F1 } } ${times(amount - 1, (index) => `fragment F${index + 1} on Developer { ...F${index + 2} }`)}
        fragment F${amount} on Developer { id }`;
@@ -93,7 +93,7 @@ describe('the width of an operation', () => {
     await expectOver('QUERY_TOO_WIDE', queryLimits.aliases, `{ me { ${aliases(51, 'id')} } }`);
   });
 
-  test('counts those of a fragment each time it is spread', async () => {
+  test('counts aliases of a fragment each time it is spread', async () => {
     const document = (spreads: number) =>
       `{ me { ${aliases(spreads, 'applications(first: 1) { edges { node { ...F } } }')} } }
        fragment F on Application { ...G } fragment G on Application { ${aliases(9, 'name', 'g')} }`;
@@ -101,7 +101,7 @@ describe('the width of an operation', () => {
     await expectOver('QUERY_TOO_WIDE', queryLimits.aliases, document(6));
   });
 
-  test('counts those behind inline fragments and directives', async () => {
+  test('counts aliases in inline fragments and behind directives', async () => {
     const document = (amount: number) =>
       `{ me { ... on Developer @skip(if: true) { ${aliases(amount, 'id')} } ... { b: id @include(if: false) } } }`;
     await expectServed(document(49));
@@ -119,14 +119,14 @@ describe('the width of an operation', () => {
     );
   });
 
-  test('is at most 50 fields at the root, with an alias or without', async () => {
+  test('is at most 50 root fields, with or without aliases', async () => {
     const document = (amount: number) =>
       `{ ...R ${'me { id } '.repeat(amount - 1)} } fragment R on Query { me { id } }`;
     await expectServed(document(50));
     await expectOver('QUERY_TOO_WIDE', queryLimits.rootFields, document(51));
   });
 
-  test('is that of every operation of the document, so that none hides behind another', async () => {
+  test('is checked for every operation of the document', async () => {
     const wide = `query B { me { ${aliases(51, 'id')} } }`;
     const answer = await world.client.post('/graphql', {
       query: `query A { __typename } ${wide}`,
@@ -175,7 +175,7 @@ describe('the depth of an operation', () => {
     );
   });
 
-  test('leaves out introspection: the query of GraphiQL and of generators is served to anyone', async () => {
+  test('does not include introspection: the query of GraphiQL and generators is served to everyone', async () => {
     const query = getIntrospectionQuery({
       schemaDescription: true,
       specifiedByUrl: true,
@@ -185,7 +185,7 @@ describe('the depth of an operation', () => {
     expect((await visitor(server).ask(query)).errors).toEqual([]);
   });
 
-  test('of fragments in a circle is not asked: they are refused as such', async () => {
+  test('is not computed for circular fragments, which are refused as such', async () => {
     const circle = `{ me { ...A } } fragment A on Developer { a: id ...B }
       fragment B on Developer { applications { edges { node { licenses { edges { node { id } } } } } } ...A }`;
     expectBadRequest(await ask(circle), 'GRAPHQL_VALIDATION_FAILED');
@@ -200,28 +200,28 @@ describe('the complexity of an operation', () => {
   const over = (query: string, variables?: object) =>
     expectOver('QUERY_TOO_COMPLEX', queryLimits.complexity, query, variables);
 
-  test('is at most 20,000: a screen of a dashboard passes, and two hundred times two hundred does not', async () => {
+  test('is at most 20,000: a dashboard screen passes, two hundred times two hundred does not', async () => {
     const twelve =
       'id keyPrefix status subscriptionTier durationSeconds activatedAt expiresAt hwid lastIp note createdAt updatedAt';
     await expectServed(nested('(first: 10)', '(first: 50)', twelve));
     await over(nested('(first: 200)', '(first: 200)'));
   });
 
-  test('counts list sizes to the field', async () => {
+  test('multiplies fields by list sizes', async () => {
     await expectServed(nested('(first: 101)', '(first: 196)'));
     await over(nested('(first: 101)', '(first: 198)'));
     await expectServed(nested('(last: 101)', '(last: 196)'));
     await over(nested('(last: 101)', '(last: 198)'));
   });
 
-  test('takes a list without a size, or with null, for the fifty that it answers', async () => {
+  test('counts a list without a size, or with null, as fifty', async () => {
     for (const size of ['', '(first: null)']) {
       await expectServed(nested(size, '(first: 199)', 'id __typename'));
       await over(nested(size, '(first: 200)', 'id __typename'));
     }
   });
 
-  test('takes sizes from variables, and from their defaults', async () => {
+  test('uses sizes from variables and their defaults', async () => {
     const query = (fallback = '') =>
       `query ($first: Int${fallback}) ${nested('(first: $first)', '(first: $first)')}`;
     await expectServed(query(), { first: 140 });
@@ -231,7 +231,7 @@ describe('the complexity of an operation', () => {
     await expectServed(query(' = 200'), { first: 1 });
   });
 
-  test('is that of the operation that is named', async () => {
+  test('is that of the named operation', async () => {
     const query = `query A { __typename } query B ${nested('(first: 200)', '(first: 200)')}`;
     const named = async (operationName: string) =>
       (await world.client.post('/graphql', { query, operationName })).body;
@@ -239,7 +239,7 @@ describe('the complexity of an operation', () => {
     expect(await named('B')).toMatchObject({ errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }] });
   });
 
-  test('counts fragments as often as they are spread, and what directives may leave out', async () => {
+  test('counts fragments each time they are spread, and fields that directives may omit', async () => {
     const query = (spread: string) =>
       `{ me { ${rows('applications(first: 100)', `${spread} ...F`)} } }
        fragment F on Application { ${rows('licenses(first: 100)')} }`;
@@ -250,7 +250,7 @@ describe('the complexity of an operation', () => {
     await over(doubling);
   });
 
-  test('counts a note for as much as it is long: two hundred of them asked for forty times are 50 MB', async () => {
+  test('counts a note by its length: two hundred of them requested forty times are 50 MB', async () => {
     const { id } = application;
     const query = (times: number) =>
       `query ($id: ID!) { application(id: $id) { ${rows('licenses(first: 200)', aliases(times, 'note'))} } }`;
@@ -258,7 +258,7 @@ describe('the complexity of an operation', () => {
     await over(query(13), { id });
   });
 
-  test('counts each text of an application for as much as it is long', async () => {
+  test('counts each text of an application by its length', async () => {
     const { id } = application;
     const query = (first: number) =>
       `query ($id: ID!) { application(id: $id) { ${rows(`licenses(first: ${first})`, aliases(4, 'application { responseMessages { key text } }'))} } }`;
@@ -267,7 +267,7 @@ describe('the complexity of an operation', () => {
     await over(query(65), { id });
   });
 
-  test('lets one batch of the largest be read whole, and not two', async () => {
+  test('allows one batch of the largest size, but not two', async () => {
     const batch = `createLicenses(input: $input) {
       warning keys { id licenseKey keyPrefix durationSeconds subscriptionTier } application { id name } }`;
     const query = (amount: number) => `mutation ($input: CreateLicensesInput!) { ${aliases(amount, batch)} }`;
@@ -277,13 +277,13 @@ describe('the complexity of an operation', () => {
     expect(JSON.stringify(answer.data).match(/"licenseKey"/g)).toHaveLength(10_000);
   });
 
-  test('does not hide what is wrong with a size', async () => {
+  test('does not hide an invalid size', async () => {
     expectIssues(await ask(`{ me { ${rows('applications(first: 1000000)')} } }`), [['first']]);
     expectIssues(await ask(`{ me { ${rows('applications(first: -5)')} } }`), [['first']]);
   });
 });
 
-describe('a document that is refused', () => {
+describe('a refused document', () => {
   test.each([
     [
       'QUERY_TOO_LARGE',
@@ -313,13 +313,13 @@ describe('a document that is refused', () => {
     }
   });
 
-  test('is 400 for a client that asks for the media type of GraphQL', async () => {
+  test('is 400 for a client that accepts the media type of GraphQL', async () => {
     const client = world.graphql.with({ headers: { Accept: 'application/graphql-response+json' } });
     expectBadRequest(await client.ask(`{ me { ${aliases(51, 'id')} } }`), 'QUERY_TOO_WIDE', 400);
   });
 });
 
-test('variables that are wrong in very many places are told of fifty', async () => {
+test('variables with very many errors have fifty errors reported', async () => {
   const query =
     'mutation ($input: UpdateApplicationSettingsInput!) { updateApplicationSettings(input: $input) { application { id } } }';
   const answer = await ask(query, { input: { id: 'x', responseMessages: Array(20_000).fill(0) } });
@@ -327,7 +327,7 @@ test('variables that are wrong in very many places are told of fifty', async () 
   expect(answer.errors.length).toBeLessThanOrEqual(51);
 });
 
-test('variables that are wrong are not repeated for each fault, so that an answer stays short', async () => {
+test('invalid variables are not repeated for each error, so that the response stays short', async () => {
   const query =
     'mutation ($input: CreateApplicationInput!) { createApplication(input: $input) { application { id } } }';
   const unknown = Object.fromEntries(Array.from({ length: 45 }, (_, index) => [`unknown${index}`, 1]));
@@ -339,19 +339,19 @@ test('variables that are wrong are not repeated for each fault, so that an answe
   }
 });
 
-test('a list of more texts than there are is not looked into', async () => {
+test('a list that is too long is not checked item by item', async () => {
   const query =
     'mutation ($input: UpdateApplicationSettingsInput!) { updateApplicationSettings(input: $input) { application { id } } }';
   const responseMessages = Array(16).fill({ key: 'OK', text: '' });
   expectIssues(await ask(query, { input: { id: application.id, responseMessages } }), [['responseMessages']]);
 });
 
-test('a member that would make an answer look like a promise is refused, not executed', async () => {
+test('a member that would make a result look like a promise is refused, not executed', async () => {
   const query = `{ application(id: "${application.id}") { responseMessages { then: text } } }`;
   for (let use = 0; use < 3; use++) expectBadRequest(await ask(query), 'GRAPHQL_VALIDATION_FAILED');
 });
 
-test('documents that are refused do not pile up in memory', { tags: 'slow' }, async () => {
+test('refused documents do not accumulate in memory', { tags: 'slow' }, async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   const heap = () => {

@@ -18,7 +18,7 @@ const keyNames = async () =>
     (await world.graphql.ask('{ me { account { apiKeys { edges { node { name } } } } } }')).data,
   );
 
-describe('who accepts no media type that is answered', () => {
+describe('a client that accepts no supported media type', () => {
   test.each([
     'text/html',
     'text/csv',
@@ -35,7 +35,7 @@ describe('who accepts no media type that is answered', () => {
     expect(await keyNames()).not.toContain(name);
   });
 
-  test('is told so of a subscription and of a query by GET too', async () => {
+  test('gets the same error for a subscription and for a query by GET', async () => {
     const client = world.client.with({ headers: { Accept: 'multipart/mixed' } });
     const { id } = await world.createApplication();
     const query = `subscription { securityLog(applicationId: "${id}") { id } }`;

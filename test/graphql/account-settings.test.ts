@@ -36,7 +36,7 @@ describe('setLicenseMask', () => {
   const setMask = (input: { mask?: string | null }) =>
     world.graphql.request(SetLicenseMaskDocument, { input });
 
-  test('answers the account with the mask, which keys are minted after', async () => {
+  test('returns the account with the mask, which new keys follow', async () => {
     const mask = 'PHOTO-XXXXXXXXXXXXXXXX';
     const answer = await setMask({ mask });
     expect(payloadOf(answer, 'setLicenseMask').account).toEqual({
@@ -49,7 +49,7 @@ describe('setLicenseMask', () => {
     expect(payloadOf(await world.graphql.request(MeDocument), 'me').licenseMask).toBe(mask);
   });
 
-  test.each([{ mask: null }, {}])('goes back to the service’s own with %j', async (input) => {
+  test.each([{ mask: null }, {}])('resets to the default mask with %j', async (input) => {
     await setMask({ mask: 'PHOTO-XXXXXXXXXXXXXXXX' });
     expect(payloadOf(await setMask(input), 'setLicenseMask').account.licenseMask).toBeNull();
     expect((await (await world.createApplication()).mintOne()).licenseKey).toMatch(/^\w{5}(-\w{5}){4}$/);
@@ -65,7 +65,7 @@ describe('setKeyCreationMode', () => {
   const setMode = (mode: 'default' | 'private', password = world.developer.password) =>
     world.graphql.request(SetKeyCreationModeDocument, { input: { mode, password } });
 
-  test('answers the account in its new mode, which holds at once', async () => {
+  test('returns the account in its new mode, which applies at once', async () => {
     const { id: applicationId } = await world.createApplication();
     const input = { applicationId, amount: 1, durationSeconds: 0 };
     const answer = await setMode('private');
@@ -92,7 +92,7 @@ describe('setVault', () => {
       input: { ...vault(), password: world.developer.password, ...fields },
     });
 
-  test('answers the account with the vault, and again with another', async () => {
+  test('returns the account with the vault, and again with another one', async () => {
     for (const one of [vault(), vault()]) {
       const answer = await setVault(one);
       expect(payloadOf(answer, 'setVault').account.vault).toEqual(one);
@@ -123,7 +123,7 @@ describe('updateProfile', () => {
     visitor(server).request(LoginDocument, { input: { email, password } });
   const newPassword = 'an entirely new password';
 
-  test('answers the developer as they are now, and sets no cookie', async () => {
+  test('returns the updated developer, and sets no cookie', async () => {
     const email = `new.${world.developer.email}`;
     const answer = await update({ name: 'Grace', email, newPassword: null });
     expect(payloadOf(answer, 'updateProfile').developer).toEqual({
@@ -137,7 +137,7 @@ describe('updateProfile', () => {
     expect(await whoAmI(world.graphql)).toBe(world.developer.id);
   });
 
-  test('with a new password sets a cookie that works, where older ones do not', async () => {
+  test('with a new password sets a valid cookie and invalidates earlier ones', async () => {
     const elsewhere = cookieOf((await loginWith(world.developer.password)).answer);
     const answer = await update({ newPassword });
     expect(payloadOf(answer, 'updateProfile').developer.account).toEqual({ id: world.developer.id });
@@ -154,7 +154,7 @@ describe('updateProfile', () => {
     payloadOf(await loginWith(newPassword), 'login');
   });
 
-  test('with a new password by API key sets no cookie, and ends those that were there', async () => {
+  test('with a new password and an API key sets no cookie, and invalidates existing ones', async () => {
     const { apiKey } = await createApiKey(world.client);
     const client = visitor(server).with({ bearer: apiKey });
     const answer = await update({ newPassword }, client);
@@ -164,7 +164,7 @@ describe('updateProfile', () => {
     expect(await whoAmI(client)).toBe(world.developer.id);
   });
 
-  test('refuses a wrong password, and an address that is another’s, and sets no cookie', async () => {
+  test('refuses a wrong password and an address of another account, and sets no cookie', async () => {
     const other = await createGraphqlWorld(server);
     const taken = await update({ email: other.developer.email.toUpperCase(), newPassword });
     expectRefused(taken, 'EMAIL_TAKEN');
@@ -193,7 +193,7 @@ describe('deleteAccount', () => {
       input: { password: world.developer.password, confirm: 'DELETE', ...fields },
     });
 
-  test('answers the id, clears the cookie, and ends every credential', async () => {
+  test('returns the id, clears the cookie, and ends every credential', async () => {
     const { apiKey } = await createApiKey(world.client);
     const answer = await remove();
     expect(payloadOf(answer, 'deleteAccount')).toEqual({ deletedDeveloperId: world.developer.id });
@@ -205,7 +205,7 @@ describe('deleteAccount', () => {
     }
   });
 
-  test('refuses a wrong password and anything but DELETE, and leaves the cookie', async () => {
+  test('refuses a wrong password and any text but DELETE, and keeps the cookie', async () => {
     const withoutPassword = await remove({ password: wrong });
     expectRefused(withoutPassword, 'INVALID_CREDENTIALS');
     const unconfirmed = await remove({ confirm: 'delete' });

@@ -28,7 +28,7 @@ const account = () => ({
 const sessionCookiePattern = /^service_session=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/;
 
 describe('register', () => {
-  test('makes an account and logs it in', async () => {
+  test('creates an account and logs it in', async () => {
     const input = account();
     const client = visitor(server);
     const answer = await client.request(RegisterDocument, { input });
@@ -44,7 +44,7 @@ describe('register', () => {
     expect(await whoAmI(client.with({ cookie: cookie ?? '' }))).toBe(developer.id);
   });
 
-  test('refuses an address that has an account, in any case of its letters', async () => {
+  test('refuses an address with an account, in any letter case', async () => {
     const input = account();
     const client = visitor(server);
     await client.request(RegisterDocument, { input });
@@ -74,13 +74,13 @@ describe('register', () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test('names every thing wrong at once', async () => {
+  test('reports all problems together', async () => {
     const input = { email: 'ada', password: 'short', name: '' };
     const answer = await visitor(server).request(RegisterDocument, { input });
     expectIssues(answer, [['email'], ['password'], ['name']]);
   });
 
-  test('takes null for an optional field as its absence', async () => {
+  test('treats null for an optional field as absent', async () => {
     const input = { ...account(), turnstileToken: null };
     payloadOf(await visitor(server).request(RegisterDocument, { input }), 'register');
   });
@@ -90,7 +90,7 @@ describe('register', () => {
 type Wrong = [what: string, fields: Record<string, unknown>, path: string];
 
 describe('login', () => {
-  test('sets a cookie that opens GraphQL and REST', async () => {
+  test('sets a cookie that authenticates in GraphQL and REST', async () => {
     const { developer } = await createGraphqlWorld(server);
     const client = visitor(server);
     const { email, password } = developer;
@@ -105,7 +105,7 @@ describe('login', () => {
     });
   });
 
-  test('over REST sets a cookie that opens GraphQL', async () => {
+  test('over REST sets a cookie that authenticates in GraphQL', async () => {
     const { developer } = await createGraphqlWorld(server);
     const client = visitor(server);
     const { email, password } = developer;
@@ -113,7 +113,7 @@ describe('login', () => {
     expect(await whoAmI(client.with({ cookie: cookie ?? '' }))).toBe(developer.id);
   });
 
-  test('answers a wrong password and an unknown address alike', async () => {
+  test('gives the same response for a wrong password and an unknown address', async () => {
     const { developer } = await createGraphqlWorld(server);
     const client = visitor(server);
     const wrong = await client.request(LoginDocument, {
@@ -164,7 +164,7 @@ describe('logout', () => {
 });
 
 describe('me', () => {
-  test('answers the developer whose cookie it is', async () => {
+  test('returns the developer of the cookie', async () => {
     const { graphql, developer } = await createGraphqlWorld(server);
     const answer = await graphql.request(MeDocument);
     expect(payloadOf(answer, 'me')).toEqual({
@@ -177,13 +177,13 @@ describe('me', () => {
     });
   });
 
-  test('answers the developer whose API key it is', async () => {
+  test('returns the developer of the API key', async () => {
     const { client, developer } = await createGraphqlWorld(server);
     const { apiKey } = await createApiKey(client);
     expect(await whoAmI(visitor(server).with({ bearer: apiKey }))).toBe(developer.id);
   });
 
-  test('goes by the cookie when a bearer key of somebody else comes with it', async () => {
+  test('uses the cookie if it comes with the bearer key of another developer', async () => {
     const [one, other] = [await createGraphqlWorld(server), await createGraphqlWorld(server)];
     const { apiKey } = await createApiKey(other.client);
     expect(await whoAmI(one.graphql.with({ bearer: apiKey }))).toBe(one.developer.id);
@@ -212,7 +212,7 @@ describe('with a bot challenge', () => {
     await new Promise((resolve) => verifier.close(resolve));
   });
 
-  test('register and login take a solved token and refuse any other', async () => {
+  test('register and login accept a solved token and refuse any other', async () => {
     const client = visitor(guarded);
     const input = account();
     for (const turnstileToken of [undefined, null, '', 'wrong']) {
@@ -230,7 +230,7 @@ describe('with a bot challenge', () => {
     payloadOf(await client.request(LoginDocument, { input: right }), 'login');
   });
 
-  test('a verifier that gives no answer is UNAVAILABLE', async () => {
+  test('a verifier that does not answer is UNAVAILABLE', async () => {
     const input = { ...account(), turnstileToken: 'down' };
     expectRefused(await visitor(guarded).request(RegisterDocument, { input }), 'UNAVAILABLE');
   });

@@ -28,7 +28,7 @@ const keysOf = ({ edges }: Awaited<ReturnType<typeof list>>) => edges.map(({ nod
 const by = (bearer: string) => visitor(server).with({ bearer });
 
 describe('createApiKey', () => {
-  test('shows a key once that opens the account', async () => {
+  test('shows a key once, which authenticates the account', async () => {
     const { apiKey, key, warning } = await create('build server');
     expect(apiKey).toMatch(/^service_live_/);
     expect(warning).toContain('shown only now');
@@ -61,7 +61,7 @@ describe('createApiKey', () => {
 });
 
 describe('an API key', () => {
-  test('tells when it was last used', async () => {
+  test('shows when it was last used', async () => {
     const { apiKey, key } = await create();
     const other = await create('unused');
     const before = server.clock.now();
@@ -74,7 +74,7 @@ describe('an API key', () => {
     expect(lastUsedAt).toBeLessThanOrEqual(server.clock.now());
   });
 
-  test('is as REST lists it', async () => {
+  test('equals the item in the REST list', async () => {
     await create();
     const { key } = await create();
     await revoke(key.id);
@@ -88,7 +88,7 @@ describe('an API key', () => {
 });
 
 describe('revokeApiKey', () => {
-  test('answers the key as it is now, which works no more', async () => {
+  test('returns the revoked key, which no longer works', async () => {
     const { apiKey, key } = await create();
     expect(payloadOf(await revoke(key.id), 'revokeApiKey')).toEqual({ key: { ...key, revoked: true } });
     const refused = await by(apiKey).request(ApiKeysDocument);
@@ -96,7 +96,7 @@ describe('revokeApiKey', () => {
     expect(refused.data).toEqual({ me: null });
   });
 
-  test('again changes nothing, and is said once in the log', async () => {
+  test('again changes nothing, and is logged once', async () => {
     const { key } = await create();
     await revoke(key.id);
     expect(payloadOf(await revoke(key.id), 'revokeApiKey').key.revoked).toBe(true);
@@ -108,20 +108,20 @@ describe('revokeApiKey', () => {
     expect(entries).toHaveLength(1);
   });
 
-  test('of the very key that asks is carried out, and answered', async () => {
+  test('of the key of this request succeeds and gets a response', async () => {
     const { apiKey, key } = await create();
     const answer = await by(apiKey).request(RevokeApiKeyDocument, { input: { id: key.id } });
     expect(payloadOf(answer, 'revokeApiKey').key).toMatchObject({ id: key.id, revoked: true });
     expect((await by(apiKey).request(ApiKeysDocument)).codes).toEqual(['UNAUTHENTICATED']);
   });
 
-  test.each([nobodysId, 'no-uuid', '', '\0'])('answers API_KEY_NOT_FOUND for %j', async (id) => {
+  test.each([nobodysId, 'no-uuid', '', '\0'])('returns API_KEY_NOT_FOUND for %j', async (id) => {
     expectRefused(await revoke(id), 'API_KEY_NOT_FOUND');
   });
 });
 
 describe('the filter of API keys', () => {
-  test('tells revoked ones from those that work, and counts them', async () => {
+  test('separates revoked keys from valid ones, and counts them', async () => {
     const [works, gone] = [(await create()).key.id, (await create()).key.id];
     await revoke(gone);
     for (const [filter, ids] of [

@@ -23,7 +23,7 @@ const server = useServer({ env: noLimits });
 type Wrong = [what: string, fields: Record<string, unknown>, path: (string | number)[]];
 
 describe('createApplication', () => {
-  test('answers the application with its defaults, and what to build into the program', async () => {
+  test('returns the application with its defaults and the SDK hint', async () => {
     const { graphql } = await createGraphqlWorld(server);
     const answer = await graphql.request(CreateApplicationDocument, { input: { name: 'Photo Lab' } });
     const { application, sdkHint } = payloadOf(answer, 'createApplication');
@@ -46,7 +46,7 @@ describe('createApplication', () => {
     });
   });
 
-  test('answers what REST answers of the same application', async () => {
+  test('returns the same as REST for the same application', async () => {
     const { graphql, client } = await createGraphqlWorld(server);
     const input = { name: 'Photo Lab', version: '2.1' };
     const answer = await graphql.request(CreateApplicationDocument, { input });
@@ -63,7 +63,7 @@ describe('createApplication', () => {
     expect(payloadOf(read, 'application')).toEqual(application);
   });
 
-  test('takes null for the version as its absence', async () => {
+  test('treats null for the version as absent', async () => {
     const { graphql } = await createGraphqlWorld(server);
     const input = { name: 'Photo Lab', version: null };
     const answer = await graphql.request(CreateApplicationDocument, { input });
@@ -97,7 +97,7 @@ describe('updateApplicationSettings', () => {
     ['requireLicenseToRegister', { requireLicenseToRegister: false }],
     ['registrationEnabled', { registrationEnabled: false }],
   ];
-  test.each(cases)('changes %s alone', async (_name, settings) => {
+  test.each(cases)('changes only %s', async (_name, settings) => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const { id } = await createApplication();
     const before = payloadOf(await graphql.request(ApplicationDocument, { id }), 'application');
@@ -108,7 +108,7 @@ describe('updateApplicationSettings', () => {
     expect(payloadOf(after, 'application')).toEqual(application);
   });
 
-  test('merges texts over the stored ones and answers every text', async () => {
+  test('merges messages with the stored ones and returns all of them', async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const { id, settings } = await createApplication();
     await settings({ responseMessages: { OK: 'Fine.', EXPIRED: 'Renew it.' } });
@@ -131,7 +131,7 @@ describe('updateApplicationSettings', () => {
     });
   });
 
-  test('leaves what is null as it is', async () => {
+  test('does not change fields that are null', async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const { id, version } = await createApplication({ version: '7' });
     const answer = await graphql.request(UpdateApplicationSettingsDocument, {
@@ -187,7 +187,7 @@ describe('updateApplicationSettings', () => {
     expect(payloadOf(after, 'application')).toEqual(before);
   });
 
-  test('answers APP_NOT_FOUND for one that does not exist', async () => {
+  test('returns APP_NOT_FOUND for a missing application', async () => {
     const { graphql } = await createGraphqlWorld(server);
     const input = { id: nobodysId, version: '2' };
     expectRefused(await graphql.request(UpdateApplicationSettingsDocument, { input }), 'APP_NOT_FOUND');
@@ -235,7 +235,7 @@ describe('application', () => {
   });
 });
 
-test('a failed mutation leaves its neighbours in the document as they are', async () => {
+test('a failed mutation does not affect others in the document', async () => {
   const { graphql } = await createGraphqlWorld(server);
   const answer = await graphql.ask(
     `mutation ($missing: ID!) {

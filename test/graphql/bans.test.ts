@@ -31,7 +31,7 @@ const remove = (banId: string, applicationId = application.id) =>
   world.graphql.request(DeleteBanDocument, { input: { applicationId, banId } });
 
 describe('bans', () => {
-  test('lead to the application and the license that caused them, and the license to them', async () => {
+  test('link to their application and license, and the license to them', async () => {
     const { id } = await banned();
     const listed = await bans();
     expect(new Set(listed.map(({ banType, value }) => `${banType} ${value}`))).toEqual(
@@ -50,7 +50,7 @@ describe('bans', () => {
     expect(ofLicense.edges.map(({ node }) => node)).toEqual(listed);
   });
 
-  test('are those that REST lists', async () => {
+  test('equal the REST list', async () => {
     const { id } = await banned();
     const rest = await world.client.get(`/api/v1/apps/${application.id}/bans`);
     const listed = (await bans()).map(({ application: _, sourceLicense, ...ban }) => ({
@@ -61,7 +61,7 @@ describe('bans', () => {
     expect(listed[0]?.sourceLicenseId).toBe(id);
   });
 
-  test('stay when their license is deleted, without one', async () => {
+  test('remain without a license if it is deleted', async () => {
     const { id } = await banned();
     await world.graphql.request(DeleteLicenseDocument, { input: { id } });
     expect((await bans()).map(({ sourceLicense }) => sourceLicense)).toEqual([null, null]);
@@ -69,7 +69,7 @@ describe('bans', () => {
 });
 
 describe('deleteBan', () => {
-  test('answers the id and the bans that are left, and lets clients in again', async () => {
+  test('returns the id and the remaining bans, and admits clients again', async () => {
     await banned();
     const [one, two] = await bans();
     const device = [one, two].find((ban) => ban?.banType === 'hwid');
@@ -90,7 +90,7 @@ describe('deleteBan', () => {
     expectRefused(await remove(device?.id ?? ''), 'BAN_NOT_FOUND');
   });
 
-  test('answers which of both is not there', async () => {
+  test('reports which of the two is missing', async () => {
     await banned();
     const [ban] = await bans();
     expectRefused(await remove(nobodysId), 'BAN_NOT_FOUND');

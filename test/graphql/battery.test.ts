@@ -23,7 +23,7 @@ import {
 import { expectRefused, illFormedTexts, nobodysId, visitor } from './support.ts';
 
 let server: TestServer;
-/** Nothing in a test may change this one. */
+/** No test may change this account. */
 let victim: FullAccount;
 /** Whose clients have presented the victim's license keys, and the other way round. */
 let attacker: FullAccount;
@@ -144,13 +144,13 @@ const expectNothingStolen = (answer: GraphqlAnswer<unknown>) => {
 const expectNoSecret = (answer: GraphqlAnswer<unknown>, { secrets }: FullAccount) =>
   expect(secretsIn(JSON.stringify(answer.answer.body), secrets)).toEqual([]);
 
-test('the table has every query, mutation and subscription of the schema, and no other', () => {
+test('the table has exactly the queries, mutations and subscriptions of the schema', () => {
   const named = new Set(fields.map(({ field }) => field.split(' on ', 1)[0]));
   expect([...named].sort()).toEqual([...rootFields.keys()].sort());
 });
 
-describe('without good credentials', () => {
-  test.each(closedFields)('$field is closed, and changes nothing', async (row) => {
+describe('without valid credentials', () => {
+  test.each(closedFields)('$field is refused and changes nothing', async (row) => {
     const before = await ofVictim();
     for (const client of [
       visitor(server),
@@ -171,7 +171,7 @@ describe('without good credentials', () => {
     expect(await ofVictim()).toEqual(before);
   });
 
-  test('each is closed to a cookie from before the password was changed, and to a key that was revoked', async () => {
+  test('each field refuses a cookie from before a password change, and a revoked key', async () => {
     const { developer, graphql, ids, apiKey } = await createFullAccount(server);
     const newPassword = 'a new password for this';
     const changed = await graphql.ask(
@@ -234,7 +234,7 @@ describe('its owner', () => {
     },
   );
 
-  test('follows the log, by cookie and by API key', async () => {
+  test('follows the log with a cookie and with an API key', async () => {
     const query = operationOf('Subscription.securityLog', (type) => bushOf(type, 2, 2));
     const variables = {
       applicationId: victim.ids.application,
@@ -280,7 +280,7 @@ describe("another developer's", () => {
     expect(await ofVictim()).toEqual(before);
   });
 
-  test('log cannot be followed, and says nothing where it is filtered for', async () => {
+  test('log cannot be followed or found with filters', async () => {
     const row = 'Subscription.securityLog';
     const query = operationOf(row);
     const answers = await Promise.all(
@@ -312,7 +312,7 @@ describe("another developer's", () => {
     expect(lengths).toBeGreaterThan(50_000);
   });
 
-  test.each(closedFields)('things are in no answer of $field to my own', { tags: 'slow' }, async (row) => {
+  test.each(closedFields)('data is in no response of $field about my own', { tags: 'slow' }, async (row) => {
     const mine = row.field.startsWith('Query.') ? attacker : await mineFor(row);
     const before = await ofVictim();
     const document = operationOf(row.field, (type) => bushOf(type, 2, 4));
@@ -322,7 +322,7 @@ describe("another developer's", () => {
     expect(await ofVictim()).toEqual(before);
   });
 
-  test('license and user stay hidden where an entry of my log names them', async () => {
+  test('license and user stay hidden if an entry of my log names them', async () => {
     const mine = await createFullAccount(server);
     const [entry, license, user] = [newId(), victim.ids.license, victim.ids.user];
     const insert = `INSERT INTO security_log (id, developer_id, application_id, event, license_id, user_id, hwid)
@@ -349,7 +349,7 @@ describe("another developer's", () => {
     expect((await victim.graphql.ask(log, { id: license })).answer.body).toEqual(answer.answer.body);
   });
 
-  test('things are not counted among mine', async () => {
+  test('data is not counted with mine', async () => {
     const { applications, licenses } = z
       .object({ metrics: z.object({ applications: z.unknown(), licenses: z.unknown() }) })
       .parse((await attacker.graphql.ask(operationOf('Query.metrics'))).data).metrics;
@@ -401,7 +401,7 @@ describe("another developer's", () => {
     expect(counts(own).every((count) => count > 0)).toBe(true);
   });
 
-  test('cursors are places in my own lists, like any other', async () => {
+  test('cursors are valid positions in my own lists', async () => {
     const paged = `query ($id: ID!, $cursor: String) {
       application(id: $id) {
         licenses(after: $cursor) { edges { node { id } } }
@@ -445,7 +445,7 @@ describe('an id', () => {
   const checked = new Set(['Mutation.createLicenses', 'Mutation.createBlindLicenses']);
 
   test.each(named)(
-    'of something else, or that is none, names nothing to $field',
+    'of another kind, or an invalid one, is not found by $field',
     { tags: 'slow' },
     async (row) => {
       const before = await stateBesideUse(server);
@@ -485,7 +485,7 @@ describe('an id', () => {
     },
   );
 
-  test('in a filter has to be one', async () => {
+  test('in a filter must be valid', async () => {
     const query = `query ($id: ID!, $filter: SecurityLogFilter) {
       application(id: $id) { securityLog(filter: $filter) { totalCount } } }`;
     for (const id of ['', 'garbage', victim.ids.license.toUpperCase(), '\0', 'a'.repeat(10_000)]) {
@@ -497,10 +497,10 @@ describe('an id', () => {
   });
 });
 
-describe('the open fields', () => {
+describe('the public fields', () => {
   const open = answeredOnce.filter(({ isOpen }) => isOpen);
 
-  test('are register, login and logout alone', () => {
+  test('are only register, login and logout', () => {
     expect(open.map(({ field }) => field)).toEqual([
       'Mutation.register',
       'Mutation.login',
@@ -508,7 +508,7 @@ describe('the open fields', () => {
     ]);
   });
 
-  test.each(open)('$field answers nobody, and changes nothing of anybody', async (row) => {
+  test.each(open)('$field can be used without a login, and changes no existing data', async (row) => {
     const before = await ofVictim();
     const variables = row.variables(missing, victim.developer.password);
     const answer = await visitor(server).ask(operationOf(row.field), variables);

@@ -45,7 +45,7 @@ async function seed(amount: number) {
 }
 
 describe('pages of licenses', () => {
-  test('go forward from the newest to the oldest', async () => {
+  test('go forward from newest to oldest', async () => {
     const { applicationId, ids } = await seed(7);
     const seen: string[] = [];
     let after: string | null = null;
@@ -72,7 +72,7 @@ describe('pages of licenses', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('go backward from the oldest to the newest, each page newest first', async () => {
+  test('go backward from oldest to newest, each page newest first', async () => {
     const { applicationId, ids } = await seed(7);
     let seen: string[] = [];
     let before: string | null = null;
@@ -93,7 +93,7 @@ describe('pages of licenses', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('end exactly where the list does', async () => {
+  test('end exactly at the end of the list', async () => {
     const { applicationId, ids } = await seed(4);
     const first = await list(world.graphql, { applicationId, first: 4 });
     expect(first).toMatchObject({ ids, pageInfo: { hasNextPage: false, hasPreviousPage: false } });
@@ -116,7 +116,7 @@ describe('pages of licenses', () => {
     });
   });
 
-  test('hold 50 when nothing is said, and 200 at most', async () => {
+  test('have 50 items by default, and at most 200', async () => {
     const { applicationId, ids } = await seed(205);
     expect((await list(world.graphql, { applicationId })).ids).toEqual(ids.slice(0, 50));
     const before = (await list(world.graphql, { applicationId, last: 1 })).pageInfo.startCursor;
@@ -126,7 +126,7 @@ describe('pages of licenses', () => {
     expect((await list(world.graphql, { applicationId, last: 200 })).ids).toEqual(ids.slice(5));
   });
 
-  test('stay where they are while licenses are added', async () => {
+  test('are stable while licenses are added', async () => {
     const { applicationId, application, ids } = await seed(6);
     const first = await list(world.graphql, { applicationId, first: 3 });
     const added = await application.mint({ amount: 4 });
@@ -137,7 +137,7 @@ describe('pages of licenses', () => {
     expect(newer.ids).toEqual(added.map(({ id }) => id).reverse());
   });
 
-  test('go on from a license that is gone', async () => {
+  test('continue after a deleted license', async () => {
     const { applicationId, ids } = await seed(4);
     const first = await list(world.graphql, { applicationId, first: 2 });
     await server.deps.services.database.prisma.license.delete({ where: { id: ids[1] ?? '' } });
@@ -145,7 +145,7 @@ describe('pages of licenses', () => {
     expect(second.ids).toEqual(ids.slice(2));
   });
 
-  test('take the cursors of REST, and give cursors that REST takes', async () => {
+  test('share cursors with REST', async () => {
     const { applicationId, ids } = await seed(4);
     const rest = await restList(applicationId, { limit: '2' });
     const after = await list(world.graphql, { applicationId, after: rest.nextCursor });
@@ -154,7 +154,7 @@ describe('pages of licenses', () => {
     expect((await restList(applicationId, { cursor: pageInfo.endCursor ?? '' })).ids).toEqual(ids.slice(1));
   });
 
-  test('answer the cursor of a license of somebody else like one that names nothing', async () => {
+  test('treat the cursor of another developer’s license like a missing one', async () => {
     const { applicationId } = await seed(2);
     const other = await createGraphqlWorld(server);
     const { id: foreignId } = await other.createApplication();
@@ -226,7 +226,7 @@ describe('searching', () => {
     'Beta-two',
   ];
 
-  test('finds what REST finds, and counts it', async () => {
+  test('finds the same as REST, and counts it', async () => {
     const application = await world.createApplication();
     for (const note of notes) await application.mint({ amount: 1, note });
     const [used] = await application.mint({ amount: 1 });
@@ -268,7 +268,7 @@ describe('searching', () => {
     expect(found).toMatchObject({ [session.client.ip]: 1, "'": 1, ';--': 1, äpfel: 1, apfel: 0 });
   });
 
-  test('pages through what it finds', async () => {
+  test('pages through the results', async () => {
     const { application, applicationId } = await seed(3);
     const wanted = await application.mint({ amount: 5, note: 'wanted' });
     await application.mint({ amount: 3 });
@@ -282,7 +282,7 @@ describe('searching', () => {
     expect(last).toMatchObject({ ids: ids.slice(3), pageInfo: { hasPreviousPage: true } });
   });
 
-  test('takes null for no search', async () => {
+  test('treats null as no search', async () => {
     const { applicationId, ids } = await seed(2);
     const nulls = { q: null, first: null, after: null, last: null, before: null };
     expect((await list(world.graphql, { applicationId, ...nulls })).ids).toEqual(ids);
@@ -290,7 +290,7 @@ describe('searching', () => {
 });
 
 describe('pages of applications', () => {
-  test('are newest first, and stay where they are while applications come and go', async () => {
+  test('are newest first, and stable while applications are added and deleted', async () => {
     const { graphql, createApplication, client } = await createGraphqlWorld(server);
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) ids.unshift((await createApplication()).id);
@@ -316,7 +316,7 @@ describe('statements', () => {
     } } } }
   }`;
 
-  test('are as many for a page of 50 licenses as for one of 5', async () => {
+  test('do not increase with the page: 50 licenses need as many as 5', async () => {
     const { applicationId } = await seed(60);
     const log = logStatements(server.deps.services.database.pool);
     const counts: number[] = [];
@@ -329,7 +329,7 @@ describe('statements', () => {
     expect(counts[2]).toBeGreaterThan(0);
   });
 
-  test('are as many for the licenses of 50 applications as for those of 5', async () => {
+  test('do not increase with parents: the licenses of 50 applications need as many as those of 5', async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const applications = await Promise.all(Array.from({ length: 50 }, () => createApplication()));
     await Promise.all(applications.map((application) => application.mint({ amount: 6 })));
@@ -353,7 +353,7 @@ describe('statements', () => {
     expect(counts[0]).toBeLessThan(12);
   });
 
-  test('read no more licenses than were asked for, and none for a count', async () => {
+  test('read no more licenses than requested, and none for a count', async () => {
     const { applicationId } = await seed(5);
     const log = logStatements(server.deps.services.database.pool);
     const countOnly = 'query ($id: ID!) { application(id: $id) { licenses { totalCount } } }';
@@ -366,7 +366,7 @@ describe('statements', () => {
     ]);
   });
 
-  test('hold in pages as large as they come', { tags: 'slow' }, async () => {
+  test('do not increase for the largest pages', { tags: 'slow' }, async () => {
     const { graphql, createApplication } = await createGraphqlWorld(server);
     const applications = await Promise.all(Array.from({ length: 170 }, () => createApplication()));
     // One after the other: who waits too long for a connection is refused.
@@ -380,7 +380,7 @@ describe('statements', () => {
 });
 
 describe('what is selected of a list', () => {
-  test('is read whole, wherever in the document it is asked for', async () => {
+  test('is read completely, wherever in the document it is selected', async () => {
     const application = await world.createApplication();
     const { id } = await application.mintOne({ note: 'for Bob' });
     const answer = await world.graphql.ask(

@@ -60,7 +60,7 @@ async function seed(): Promise<Ids> {
 }
 
 describe.each(Object.entries(operations))('%s', (_name, run) => {
-  test('is UNAUTHENTICATED without credentials, whatever the ids name', async () => {
+  test('is UNAUTHENTICATED without credentials, whatever the ids', async () => {
     const ids = await seed();
     const answer = await run(visitor(server), ids);
     expectRefused(answer, 'UNAUTHENTICATED');
@@ -68,7 +68,7 @@ describe.each(Object.entries(operations))('%s', (_name, run) => {
     expect(missing.answer.body).toEqual(answer.answer.body);
   });
 
-  test('is UNAUTHENTICATED with credentials that are not good', async () => {
+  test('is UNAUTHENTICATED with invalid credentials', async () => {
     const ids = await seed();
     const { id, apiKey } = await createApiKey(owner.client);
     await server.deps.services.database.prisma.apiKey.update({
@@ -98,7 +98,7 @@ test('an API key works through GraphQL until it is revoked', async () => {
   expectRefused(await client.request(MeDocument), 'UNAUTHENTICATED');
 });
 
-test('every operation that needs a developer works with an API key', async () => {
+test('every operation of a developer works with an API key', async () => {
   const { apiKey } = await createApiKey(owner.client);
   const client = visitor(server).with({ bearer: apiKey });
   for (const [name, run] of Object.entries(operations)) {
@@ -106,7 +106,7 @@ test('every operation that needs a developer works with an API key', async () =>
   }
 });
 
-test('a cookie ends when the account asks for a new one', async () => {
+test('a cookie ends when session_version changes', async () => {
   const { graphql, developer } = await createGraphqlWorld(server);
   await server.deps.services.database.prisma.developer.update({
     where: { id: developer.id },
@@ -131,7 +131,7 @@ describe("another developer's", () => {
     },
   );
 
-  test('things are as they were after all of that', async () => {
+  test('data is unchanged afterwards', async () => {
     const ids = await seed();
     const before = await owner.graphql.request(LicenseDetailsDocument, ids);
     const stranger = await createGraphqlWorld(server);
@@ -171,7 +171,7 @@ describe("another developer's", () => {
   });
 });
 
-test('the answer to a login shows the account that logged in, not the one whose cookie came along', async () => {
+test('the response to a login shows the account that logged in, not that of the sent cookie', async () => {
   const other = await createGraphqlWorld(server);
   const { id } = await other.createApplication({ name: 'Theirs' });
   const answer = await owner.graphql.ask(

@@ -34,7 +34,7 @@ const userOf = async (id: string) =>
   payloadOf(await world.graphql.request(EndUserDocument, { id }), 'endUser');
 
 describe('createEndUser', () => {
-  test('answers the user with the license, which the account has just activated', async () => {
+  test('returns the user with the license that it has just activated', async () => {
     const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 4 });
     const { user } = payloadOf(await create({ licenseKey, email: 'grace@example.com' }), 'createEndUser');
     expect(user).toEqual({
@@ -62,13 +62,13 @@ describe('createEndUser', () => {
     expect(login).toMatchObject({ code: 'OK' });
   });
 
-  test('takes null for optional fields as their absence', async () => {
+  test('treats null for optional fields as absent', async () => {
     await withoutLicenses();
     const { user } = payloadOf(await create({ email: null, licenseKey: null }), 'createEndUser');
     expect(user).toMatchObject({ email: null, license: null, subscriptionTier: null });
   });
 
-  test('answers each refusal with its code, and makes nobody', async () => {
+  test('returns each refusal with its code, and creates no user', async () => {
     expectRefused(await create(), 'LICENSE_REQUIRED');
     expectRefused(await create({ licenseKey: 'AAAAA' }), 'LICENSE_NOT_FOUND');
     const elsewhere = await (await world.createApplication()).mintOne();
@@ -107,7 +107,7 @@ describe('resetEndUserHwid', () => {
   const reset = (userId: string, applicationId = application.id) =>
     world.graphql.request(ResetEndUserHwidDocument, { input: { applicationId, userId } });
 
-  test('answers the user and the license, neither with a device', async () => {
+  test('returns the user and the license, both without a device', async () => {
     const { id, licenseKey } = await application.mintOne({ durationSeconds: 3600 });
     const members = { username: 'grace', password, licenseKey, hwid: 'device-1' };
     const registered = await askClient(server, application, 'register', members);
@@ -126,7 +126,7 @@ describe('resetEndUserHwid', () => {
     expectRefused(await reset(userId), 'LICENSE_BANNED');
   });
 
-  test('answers which of both is not there', async () => {
+  test('reports which of the two is missing', async () => {
     await withoutLicenses();
     const { user } = payloadOf(await create(), 'createEndUser');
     expectRefused(await reset(nobodysId), 'USER_NOT_FOUND');
@@ -139,7 +139,7 @@ describe('deleteEndUser', () => {
   const remove = (userId: string) =>
     world.graphql.request(DeleteEndUserDocument, { input: { applicationId: application.id, userId } });
 
-  test('answers the id and the application that is left, and leaves the license', async () => {
+  test('returns the id and the application, and keeps the license', async () => {
     const { id, licenseKey } = await application.mintOne();
     const { user } = payloadOf(await create({ licenseKey }), 'createEndUser');
     expect(payloadOf(await remove(user.id), 'deleteEndUser')).toEqual({

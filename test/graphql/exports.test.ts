@@ -49,7 +49,7 @@ describe('accountExport', () => {
   const readExport = async () =>
     exported.parse(payloadOf(await world.graphql.request(AccountExportDocument), 'accountExport'));
 
-  test('is REST’s, member for member, and each is noted in the log', async () => {
+  test('equals that of REST, and is logged each time', async () => {
     server.clock.hold();
     try {
       const { securityLog, ...rest } = await restExport('/api/v1/account/export');
@@ -67,13 +67,13 @@ describe('accountExport', () => {
     }
   });
 
-  test('holds no key, password or token', async () => {
+  test('contains no key, password or token', async () => {
     const text = JSON.stringify(await readExport());
     expect(text).toContain('for Bob');
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  test('is nobody’s without a login', async () => {
+  test('requires a login', async () => {
     const answer = await visitor(server).request(AccountExportDocument);
     expectRefused(answer, 'UNAUTHENTICATED');
     expect(answer.data).toEqual({ accountExport: null });
@@ -83,7 +83,7 @@ describe('accountExport', () => {
 describe('endUserExport', () => {
   const read = (applicationId: string) => world.graphql.request(EndUserExportDocument, { applicationId });
 
-  test('is REST’s, member for member', async () => {
+  test('equals that of REST', async () => {
     server.clock.hold();
     try {
       const rest = await restExport(`/api/v1/apps/${application.id}/users/export`);
@@ -96,7 +96,7 @@ describe('endUserExport', () => {
     }
   });
 
-  test('of more than fits in one piece is refused, and names where REST sends it', {
+  test('that is too large is refused with the REST route to use instead', {
     tags: 'slow',
   }, async () => {
     await sql(
@@ -114,7 +114,7 @@ describe('endUserExport', () => {
     expect(answer.data).toEqual({ endUserExport: null });
   });
 
-  test.each([nobodysId, 'no-uuid', '\0'])('answers APP_NOT_FOUND for %j', async (id) => {
+  test.each([nobodysId, 'no-uuid', '\0'])('returns APP_NOT_FOUND for %j', async (id) => {
     const answer = await read(id);
     expectRefused(answer, 'APP_NOT_FOUND');
     expect(answer.data).toEqual({ endUserExport: null });

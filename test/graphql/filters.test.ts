@@ -85,7 +85,7 @@ async function expectFound(
 }
 
 describe('licenses', () => {
-  test('by where they stand at this moment: an active one past its end is expired, and nothing else', async () => {
+  test('by current status: an active license past its expiry is only expired', async () => {
     server.clock.hold();
     try {
       const at = (seconds: number) => new Date(server.clock.now() + seconds * 1000).toISOString();
@@ -115,7 +115,7 @@ describe('licenses', () => {
     }
   });
 
-  test('by when their term ends: from an instant on, and before one', async () => {
+  test('by expiry: from an instant on, and before one', async () => {
     const [second, at] = [1000, Date.parse('2027-03-01T00:00:00.000Z')];
     const ends = (milliseconds: number | null) => ({
       status: 'active' as const,
@@ -145,7 +145,7 @@ describe('licenses', () => {
     ]);
   });
 
-  test('by tier and by device, alone and together with a search', async () => {
+  test('by tier and by device, with and without a search', async () => {
     const rows = await insertLicenses(server, application.id, [
       { subscription_tier: 0, hwid: null, note: 'wanted' },
       { subscription_tier: 1, hwid: 'device', note: 'wanted' },
@@ -196,7 +196,7 @@ describe('licenses', () => {
 });
 
 describe('end users', () => {
-  test('by license, its tier, and device, of an application and of a license', async () => {
+  test('by license, its tier, and device, in an application and in a license', async () => {
     const [low, high] = await insertLicenses(server, application.id, [
       { subscription_tier: 1 },
       { subscription_tier: 9 },
@@ -229,7 +229,7 @@ describe('end users', () => {
 });
 
 describe('bans', () => {
-  test('by what they name, with a search', async () => {
+  test('by type and value, with a search', async () => {
     const bans = await insertBans(server, application.id, [
       { ban_type: 'hwid', value: 'Device-1' },
       { ban_type: 'ip', value: '203.0.113.1' },
@@ -249,7 +249,7 @@ describe('bans', () => {
 });
 
 describe('the security log', () => {
-  test('by kind, verdict, license, user and time, of an application, a license and the account', async () => {
+  test('by event, code, license, user and time, for an application, a license and the account', async () => {
     const [license, another] = await insertLicenses(server, application.id, [{}, {}]);
     const [user] = await insertUsers(server, application.id, [{}]);
     const at = server.clock.now();
@@ -309,7 +309,7 @@ const restPages = {
   logs: z.object({ logs: z.array(z.object({ id: z.string() })) }).transform(({ logs }) => logs),
 };
 
-describe('a search finds what REST finds', () => {
+describe('a search finds the same as REST', () => {
   const searches = [
     '',
     'a',
@@ -362,12 +362,12 @@ describe('a search finds what REST finds', () => {
   });
 });
 
-describe('pages of what a filter lets through', () => {
+describe('pages of filtered lists', () => {
   const filter: LicenseFilter = { hasHwid: true };
   const mixed = () =>
     Array.from({ length: 14 }, (_, index) => ({ hwid: index % 2 === 0 ? `device ${index}` : null }));
 
-  test('go both ways, and stay where they are while licenses come and go', async () => {
+  test('go in both directions, and are stable while licenses are added and deleted', async () => {
     const rows = (await insertLicenses(server, application.id, mixed())).filter(({ hwid }) => hwid !== null);
     const ids = rows.map(({ id }) => id).reverse();
     const first = await read('licenses', { filter, first: 3 });
@@ -399,7 +399,7 @@ describe('pages of what a filter lets through', () => {
     });
   });
 
-  test('end exactly where what it lets through ends', async () => {
+  test('end exactly at the last match', async () => {
     await insertLicenses(server, application.id, mixed());
     const whole = await read('licenses', { filter, first: 7 });
     expect(whole).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: false } });

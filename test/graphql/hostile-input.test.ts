@@ -44,7 +44,7 @@ describe('variables of the wrong type', () => {
   });
 });
 
-describe('requests that are none', () => {
+describe('malformed requests', () => {
   test.each<[string, unknown]>([
     ['malformed JSON', '{"query":'],
     ['nothing', ''],
@@ -63,7 +63,7 @@ describe('requests that are none', () => {
     expectBadRequest(readAnswer(await world.client.post('/graphql', body)), 'BAD_REQUEST', 400);
   });
 
-  test('a body that is no UTF-8: it is refused, not repaired', async () => {
+  test('a body that is not UTF-8 is refused, not repaired', async () => {
     const [before, after] = ['{"query":"mutation { logout { success } } #', '"}'].map((part) =>
       Buffer.from(part),
     );
@@ -82,7 +82,7 @@ describe('requests that are none', () => {
     expectBadRequest(readAnswer(await world.client.post('/graphql')), 'BAD_REQUEST', 400);
   });
 
-  test('an operation that cannot be told', async () => {
+  test('an ambiguous operation', async () => {
     const two = 'query A { __typename } query B { __typename }';
     for (const body of [
       { query: two },
@@ -129,7 +129,7 @@ describe('requests that are none', () => {
   );
 });
 
-describe('documents made to hurt', () => {
+describe('hostile documents', () => {
   const deep = (depth: number) =>
     `{ __schema { types { fields { type { ${'ofType { '.repeat(depth)} name ${'} '.repeat(depth)} } } } } }`;
   const many = (amount: number, field: string) =>
@@ -173,7 +173,7 @@ describe('documents made to hurt', () => {
     await stillServes();
   });
 
-  test('a list that may exhaust the stack is refused, and logged as no fault of ours', async () => {
+  test('a list that could exhaust the stack is refused, and not logged as an internal error', async () => {
     const before = server.logLines.length;
     for (const depth of [1500, 1900, 40_000]) {
       const answer = await world.graphql.ask(`{ me(x: ${'['.repeat(depth)}${']'.repeat(depth)}) { id } }`);
@@ -201,7 +201,7 @@ describe('documents made to hurt', () => {
     await stillServes();
   });
 
-  test('a body of nobody beyond 100 KiB is 413, in the shape of REST', async () => {
+  test('an unauthenticated body beyond 100 KiB is 413, in the shape of REST', async () => {
     // A connection of its own: the server closes it on a client that is still sending.
     const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(100 * 1024) } });
     const response = await fetch(`${server.baseUrl}/graphql`, {
@@ -215,8 +215,8 @@ describe('documents made to hurt', () => {
   });
 });
 
-describe('a fault', () => {
-  test('that was not foreseen tells its request id and nothing else, and is logged', async () => {
+describe('an internal error', () => {
+  test('has only its request id in the response, and is logged', async () => {
     const fault = new Error('the password is hunter2');
     const spy = vi.spyOn(server.deps.services.changes, 'tell').mockRejectedValueOnce(fault);
     try {
@@ -233,7 +233,7 @@ describe('a fault', () => {
     }
   });
 
-  test('of a part that is away is UNAVAILABLE', async () => {
+  test('of an unavailable dependency is UNAVAILABLE', async () => {
     const spy = vi
       .spyOn(server.deps.services.changes, 'tell')
       .mockRejectedValueOnce(new StoreUnavailableError('redis://secret is away'));
@@ -246,7 +246,7 @@ describe('a fault', () => {
     }
   });
 
-  test('never was: no other test here was logged as one', async () => {
+  test('was logged for no other test here', async () => {
     expectRefused(await world.graphql.with({ cookie: 'none' }).request(MeDocument), 'UNAUTHENTICATED');
     const faults = server.logLines.filter((line) => line.includes('unexpectedly'));
     expect(faults.filter((line) => !line.includes('hunter2'))).toEqual([]);

@@ -41,7 +41,7 @@ describe('status codes', () => {
     }
   });
 
-  test('and codes of what is refused before execution', async () => {
+  test('and codes of refusals before execution', async () => {
     expectBadRequest(await world.graphql.ask('{'), 'GRAPHQL_PARSE_FAILED');
     expectBadRequest(await world.graphql.ask('{ nope }'), 'GRAPHQL_VALIDATION_FAILED');
     expectBadRequest(await world.graphql.ask(''), 'GRAPHQL_PARSE_FAILED');
@@ -50,7 +50,7 @@ describe('status codes', () => {
   });
 });
 
-test('answers carry the header fields of the service', async () => {
+test('responses have the header fields of the service', async () => {
   for (const answer of [
     await world.client.post('/graphql', { query: '{ me { id } }' }),
     await world.client.post('/graphql', { query: failing }),
@@ -64,7 +64,7 @@ test('answers carry the header fields of the service', async () => {
 });
 
 describe('GET', () => {
-  test('answers queries', async () => {
+  test('serves queries', async () => {
     const query = 'query ($first: Int) { me { id applications(first: $first) { totalCount } } }';
     const answer = readAnswer(await world.client.get(asGet({ query, variables: '{"first":1}' })));
     expect(answer.data).toEqual({
@@ -72,7 +72,7 @@ describe('GET', () => {
     });
   });
 
-  test('refuses mutations, and does nothing', async () => {
+  test('refuses mutations without executing them', async () => {
     const { id } = await world.createApplication();
     const query = `mutation { deleteApplication(input: { id: "${id}" }) { deletedApplicationId } }`;
     const answer = readAnswer(await world.client.get(asGet({ query })));
@@ -95,7 +95,7 @@ describe('GET', () => {
   });
 });
 
-test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])('%s is no fault of the service', async (method) => {
+test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])('%s causes no internal error', async (method) => {
   const body = method === 'PUT' || method === 'PATCH' ? { query: '{ __typename }' } : undefined;
   expect((await world.client.send(method, '/graphql', body)).status).toBeLessThan(500);
 });
@@ -119,19 +119,19 @@ describe('a request with a cookie', () => {
     },
   );
 
-  test('from no page, or from the page that the service serves, is answered', async () => {
+  test('without an origin, or from the service’s own page, is served', async () => {
     expect(await whoAmI(world.graphql)).toBe(world.developer.id);
     const here = world.graphql.with({ headers: { Origin: new URL(server.baseUrl).origin } });
     expect(await whoAmI(here)).toBe(world.developer.id);
   });
 
-  test('is what the guard is about: with an API key any page may ask', async () => {
+  test('is what the origin guard is for: with an API key any page may call', async () => {
     const { apiKey } = await createApiKey(world.client);
     const client = visitor(server).with({ bearer: apiKey, headers: { Origin: 'https://evil.example' } });
     expect(await whoAmI(client)).toBe(world.developer.id);
   });
 
-  test('is answered to allowed origins with their header fields, and to others without', async () => {
+  test('is served to allowed origins with CORS header fields, and to others without', async () => {
     const origin = 'https://dash.example.com';
     const open = await startTestServer({ env: { ...noLimits, CORS_ORIGINS: origin } });
     try {
@@ -156,7 +156,7 @@ describe('a request with a cookie', () => {
   });
 });
 
-describe('a POST that could ask for a cookie, without one', () => {
+describe('a POST without a cookie that could set one', () => {
   const origins = ['https://evil.example', 'null', 'rubbish', 'http://127.0.0.1:1', 'https://localhost'];
 
   test.each(origins)('from %s is refused with 403: no login, no account, no logout', async (origin) => {
@@ -181,7 +181,7 @@ describe('a POST that could ask for a cookie, without one', () => {
     expect(await server.deps.services.database.prisma.developer.count(made)).toBe(0);
   });
 
-  test('from the page that the service serves, or from no page, is answered', async () => {
+  test('from the service’s own page, or without an origin, is served', async () => {
     const { email, password } = world.developer;
     const here = visitor(server).with({ headers: { Origin: new URL(server.baseUrl).origin } });
     for (const client of [visitor(server), here]) {
@@ -226,7 +226,7 @@ describe('the size of a body', () => {
     ['chunked', true],
   ] as const;
 
-  test.each(how)('is at most 100 KiB from nobody, its length %s', async (_how, chunked) => {
+  test.each(how)('is at most 100 KiB without authentication, its length %s', async (_how, chunked) => {
     const answer = await send(padded('{ __typename }', most.anonymous), chunked);
     expect(answer.body).toEqual({ data: { __typename: 'Query' } });
     expect(await send(padded('{ __typename }', most.anonymous + 1), chunked)).toMatchObject(tooLarge);
@@ -239,7 +239,7 @@ describe('the size of a body', () => {
     expect(await send(padded('{ me { id } }', most.developer + 1), chunked, headers)).toMatchObject(tooLarge);
   });
 
-  test('of a developer is taken with a cookie, too, and by a mutation that reads its variables', async () => {
+  test('of a developer is accepted with a cookie too, and by a mutation that uses its variables', async () => {
     const padding = padded(CreateApplicationDocument.toString(), most.developer, {
       input: { name: 'Large' },
     });
@@ -272,11 +272,11 @@ describe('the size of a body', () => {
     }
   };
 
-  test('that nobody declares beyond his limit is refused before a byte of it has come', async () => {
+  test('that is declared beyond the public limit is refused before the first byte', async () => {
     expect(await statusOf(`Content-Length: ${most.anonymous + 1}`)).toBe(413);
   });
 
-  test('that nobody sends in chunks without an end is refused at his limit, so that memory is bounded', async () => {
+  test('of endless unauthenticated chunks is refused at the public limit, so that memory is bounded', async () => {
     const chunk = ' '.repeat(kibibyte);
     const chunks = Array<string>(101).fill(chunk);
     const answers = Array.from({ length: 20 }, () => statusOf('Transfer-Encoding: chunked', ...chunks));
@@ -302,7 +302,7 @@ describe('the size of a body', () => {
     expect(answer.errors[0]?.message).toContain(said);
   });
 
-  test('of a developer takes ten thousand keys with all their members', async () => {
+  test('of a developer can have ten thousand keys with all members', async () => {
     const key = { hash: 'a'.repeat(64), prefix: 'ABCDE-', seconds: 0, note: '[{"\\",,'.repeat(20), tier: 1 };
     const body = { query: '{ __typename }', extensions: { keys: Array(10_000).fill(key) } };
     expect((await world.client.post('/graphql', body)).body).toEqual({ data: { __typename: 'Query' } });
@@ -310,7 +310,7 @@ describe('the size of a body', () => {
 });
 
 describe('introspection', () => {
-  test('tells the schema to anyone, with its descriptions', async () => {
+  test('returns the schema with descriptions to everyone', async () => {
     const answer = await visitor(server).ask(
       '{ __schema { types { name description } queryType { name } } }',
     );
@@ -333,7 +333,7 @@ describe('GraphiQL', () => {
     return z.string().parse(answer.body);
   };
 
-  test('opens with a query that the schema answers', async () => {
+  test('opens with a valid query', async () => {
     const [, address = ''] = /<script src="([^"]+)"/.exec(await page()) ?? [];
     const script = await (await fetch(new URL(address, `${server.baseUrl}/graphql`))).text();
     const options = /renderYogaGraphiQL\([^,]+, (\{.*\})\);\s*$/.exec(script.slice(-5000))?.[1];
@@ -350,7 +350,7 @@ describe('GraphiQL', () => {
     expect(answer.data).toMatchObject({ me: { email: world.developer.email } });
   });
 
-  test('is for browsers: a program that asks for no page gets none', async () => {
+  test('is only for browsers: a program that does not accept HTML gets no page', async () => {
     const answer = readAnswer(await visitor(server).api.get('/graphql'));
     expectBadRequest(answer, 'BAD_REQUEST', 400);
   });

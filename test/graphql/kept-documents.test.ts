@@ -38,7 +38,7 @@ async function told(client: GraphqlClient, asked: Asked): Promise<string> {
 
 const answerBody = z.looseObject({ errors: z.array(z.unknown()).optional() });
 
-/** A document that no other test has asked. */
+/** A document that no other test has sent. */
 const fresh = (query: string) => `${query} # ${crypto.randomUUID()}`;
 
 /** Asks six times and holds all of the answers to the first, which was made before anything was kept. */
@@ -282,7 +282,7 @@ const bad: readonly (readonly [
   ],
 ];
 
-describe('the same document, asked six times, has the same answer', () => {
+describe('the same document, sent six times, has the same response', () => {
   test.each(good.map(([name, query, variables]) => ({ name, query, variables })))(
     '$name',
     async ({ query, variables }) => {
@@ -321,7 +321,7 @@ describe('the same document, asked six times, has the same answer', () => {
     expect(answer.includes('"errors"')).toBe(operationName !== 'One');
   });
 
-  test('when a part that it needs is away for some of its rows', async () => {
+  test('if a dependency is unavailable for some of its rows', async () => {
     const { pool } = server.deps.services.database;
     const original = pool.query;
     vi.spyOn(pool, 'query').mockImplementation((...args: unknown[]) => {
@@ -338,7 +338,7 @@ describe('the same document, asked six times, has the same answer', () => {
   });
 });
 
-describe('what changes between two uses', () => {
+describe('changes between two uses', () => {
   test.each([
     [
       'how long a list is',
@@ -371,7 +371,7 @@ describe('what changes between two uses', () => {
     expect(answers.size).toBeGreaterThan(1);
   });
 
-  test('is counted anew: a list that is too long is refused at the tenth use', async () => {
+  test('are counted again: a list that is too long is refused at the tenth use', async () => {
     const query = fresh(
       'query ($first: Int!) { me { applications(first: $first) { edges { node { licenses(first: $first) { edges { node { id note } } } } } } } }',
     );
@@ -381,7 +381,7 @@ describe('what changes between two uses', () => {
     expect(codesOf(answer)).toEqual(['QUERY_TOO_COMPLEX']);
   });
 
-  test('is read anew: what a mutation changed, and what one does each time it is sent', async () => {
+  test('are read again: changes of a mutation, and the mutation itself each time', async () => {
     const { graphql, ids } = await createFullAccount(server);
     const query = fresh('query ($id: ID!) { license(id: $id) { subscriptionTier } }');
     const mutation = fresh(
@@ -399,10 +399,10 @@ describe('what changes between two uses', () => {
   });
 });
 
-describe('a document that one developer has asked often', () => {
+describe('a document that one developer has sent often', () => {
   const query = fresh('query ($id: ID!) { me { id email } application(id: $id) { name } }');
 
-  test('answers another what is theirs, also when fifty ask at once, and refuses nobody', async () => {
+  test('returns each developer their own data, even for fifty concurrent requests', async () => {
     const other = await createGraphqlWorld(server);
     for (let use = 1; use <= 6; use++) await told(owner.graphql, { query, variables: id(owner) });
     const asked = Array.from({ length: 50 }, (_, index) => [owner, other][index % 2] ?? owner);
@@ -424,7 +424,7 @@ describe('a document that one developer has asked often', () => {
   });
 });
 
-test('each alias takes a point of a rate limit, at the tenth use as at the first', async () => {
+test('each alias counts towards a rate limit, at the tenth use as at the first', async () => {
   const limited = await startTestServer({ env: { RATE_LIMITS: 'auth=20' } });
   try {
     const { graphql } = await createGraphqlWorld(limited);
@@ -441,7 +441,7 @@ test('each alias takes a point of a rate limit, at the tenth use as at the first
   }
 });
 
-describe('how many are kept', () => {
+describe('the cache of documents', () => {
   /** Answers texts as the service does, and says which of them were parsed. */
   function parsing(type: 'developer' | 'nobody') {
     const parsed: string[] = [];
@@ -475,13 +475,13 @@ describe('how many are kept', () => {
   const texts = (amount: number, length = 0) =>
     Array.from({ length: amount }, (_, index) => `{ one } # ${index}`.padEnd(length, '.'));
 
-  test('a developer’s are parsed once, and nobody’s each time', async () => {
+  test('parses documents of developers once, and unauthenticated ones each time', async () => {
     const [first = ''] = texts(1);
     expect(await parsing('developer')(first, first, first)).toEqual([first]);
     expect(await parsing('nobody')(first, first, first)).toEqual([first, first, first]);
   });
 
-  test('a hundred, those that were asked last', async () => {
+  test('has the hundred most recently used', async () => {
     const ask = parsing('developer');
     const all = texts(101);
     await ask(...all);
@@ -489,7 +489,7 @@ describe('how many are kept', () => {
     expect(await ask(...all.slice(0, 1))).toEqual(all.slice(0, 1));
   });
 
-  test('200,000 characters of all together, and none that is longer than 8,000', async () => {
+  test('has at most 200,000 characters in total, and no document longer than 8,000', async () => {
     const ask = parsing('developer');
     const all = texts(26, 8_000);
     await ask(...all);
@@ -500,7 +500,7 @@ describe('how many are kept', () => {
     expect(await ask(...long)).toEqual(long);
   });
 
-  test('none that is not valid', async () => {
+  test('has no invalid document', async () => {
     const ask = parsing('developer');
     await ask('{ two }');
     expect(await ask('{ two }')).toEqual(['{ two }']);

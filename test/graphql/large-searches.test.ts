@@ -110,7 +110,7 @@ describe('of lists of 12,000', () => {
     if (isEmbedded) expect(longestRun(statements)).toBeLessThanOrEqual(2);
   });
 
-  test('what the searches of one developer leave to others is as much when they ask in many requests', async () => {
+  test('the searches of one developer leave as much for others in many requests as in one', async () => {
     log.take();
     const document = ofApplication('licenses(first: 1, q: "~!") { totalCount }');
     await besideOthers(() => Promise.all(Array.from({ length: 20 }, () => world.graphql.ask(document))));
@@ -119,7 +119,7 @@ describe('of lists of 12,000', () => {
     if (isEmbedded) expect(longestRun(statements)).toBeLessThanOrEqual(2);
   });
 
-  test('one of all rows is as exact as it was', async () => {
+  test('a search of all rows is exact', async () => {
     const { data } = await world.graphql.ask(
       ofApplication(
         'licenses { totalCount totalCountIsExact } users { totalCount } securityLog { totalCount totalCountIsExact }',
@@ -153,7 +153,7 @@ describe('of lists of 12,000', () => {
     }
   });
 
-  test('a page of a search goes on where the one before it ended, in both directions', async () => {
+  test('a page of a search continues after the previous one in both directions', async () => {
     const [needle] = await insertLicenses(server, applicationId, [{ note: '~!' }]);
     await insertLicenses(server, applicationId, Array(2_500).fill({ note: 'an order' }));
     const [newer] = await insertLicenses(server, applicationId, [{ note: '~!' }]);
@@ -192,7 +192,7 @@ describe('a search that reads too much', () => {
   const slow = () => beforeSearches(() => sleep(delay));
   const refusal = /at least three letters or digits\), narrow the filter, or omit the count/;
 
-  test('is refused when its time is over, and so is what the document searches after it', async () => {
+  test('is refused after its time limit, together with later searches of the document', async () => {
     slow();
     log.take();
     const document = ofApplication(
@@ -215,7 +215,7 @@ describe('a search that reads too much', () => {
     expect(body).toMatchObject({ code: 'SEARCH_TOO_BROAD', error: expect.stringMatching(refusal) });
   });
 
-  test('is not begun 48 times in one document', async () => {
+  test('is not started 48 times in one document', async () => {
     log.take();
     const fields = Array.from(
       { length: 48 },
@@ -227,7 +227,7 @@ describe('a search that reads too much', () => {
   });
 
   test.runIf(process.env.TEST_DATABASE_KIND === 'server')(
-    'in one statement is broken off by the server, and says what to do',
+    'in one statement is cancelled by the server, with advice',
     async () => {
       beforeSearches(() => server.deps.services.database.pool.query('SELECT pg_sleep(30)'));
       const { status, body } = await world.client.get(`/api/v1/apps/${applicationId}/licenses?q=~%2F`);
@@ -236,7 +236,7 @@ describe('a search that reads too much', () => {
   );
 });
 
-describe('a search that nobody waits for any more', () => {
+describe('a search after its client has disconnected', () => {
   test.each([
     [
       'REST',
