@@ -47,7 +47,7 @@ function parseUsual(text: string, offset: string): Date | null {
       milliseconds(text, fraction),
     ),
   );
-  // Not so for digits that are none, and for a day that no month has.
+  // Malformed digits, or a day that the month does not have.
   if (instant.getUTCMonth() !== month || instant.getUTCDate() !== day) throw notATimestamp(text);
   return instant;
 }
