@@ -47,7 +47,7 @@ function parseUsual(text: string, offset: string): Date | null {
       milliseconds(text, fraction),
     ),
   );
-  // Invalid digits and days out of the month's range change the month or the day.
+  // Malformed digits, or a day that the month does not have.
   if (instant.getUTCMonth() !== month || instant.getUTCDate() !== day) throw notATimestamp(text);
   return instant;
 }

@@ -6,10 +6,9 @@ import { type ListRow, type ListTable, selected } from './list-source.ts';
 import { run } from './statements.ts';
 
 /**
- * The rows with these ids that are the asking developer's own, with these columns, in one statement. Another
- * developer's are left out like those that do not exist, and like text that no id can be: an entry of the log can name
- * the license of a stranger.
- * @throws {ServiceError} UNAUTHENTICATED
+ * Reads the developer's rows with these ids, with these columns, in one statement. Other developers' rows are left out like
+ * missing rows and malformed ids: a log entry can name a license of another developer.
+ * @throws {ServiceError} UNAUTHENTICATED, TOO_MANY_READS
  */
 export async function findOwnRows<Row extends ListRow>({
   ctx,

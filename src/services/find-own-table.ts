@@ -6,8 +6,7 @@ import type { ListTable } from './list-source.ts';
 import { run } from './statements.ts';
 
 /**
- * Which of some tables has a row of the developer's with this id. Null if none has, also if the row is another
- * developer's.
+ * Finds the table that has the developer's row with this id. Null if there is none, or if it is another developer's.
  * @throws {ServiceError} UNAUTHENTICATED, TOO_MANY_READS
  */
 export async function findOwnTable<Name extends string>(

@@ -3,7 +3,7 @@ import { type FromJson, readValues } from '../db/from-json.ts';
 import { directionOf, inOrder, type RowsOfParent } from './list-rows.ts';
 import type { Finding } from './list-search.ts';
 
-/** The first rows that match, with these columns, in order. */
+/** Finds the first matching rows, with these columns, in order. */
 export function rowsFound<Row extends object>(
   options: RowsOfParent & {
     readonly columns: Prisma.Sql;
@@ -33,7 +33,7 @@ export function rowsFound<Row extends object>(
   };
 }
 
-/** How many rows match, up to `most`. */
+/** Counts the matching rows, up to `most`. */
 export function rowsCounted(most: number): Finding<{ readonly count: number; readonly isExact: boolean }> {
   return {
     nothing: { count: 0, isExact: true },

@@ -5,15 +5,15 @@ import { inReadTurn } from './developer-turns.ts';
 import { directionOf, edgeOf, inOrder, isBeyond, ofParent } from './list-rows.ts';
 import { searchTooBroad, type workLimits } from './request-work.ts';
 
-/** So many rows of a list are looked at one by one before an index is asked. */
+/** The number of rows of a list that are checked one by one before an index is used. */
 export const nearRows = 2_000;
-/** So many rows that an index finds are looked at in one statement; of a list with more, all rows are. */
+/** The number of rows found by an index that one statement checks; a list with more is checked row by row. */
 const mostCandidates = 20_000;
-/** So many lists are searched in one statement, and so many ranges of one. */
+/** The number of lists, and of ranges of a list, that one statement searches. */
 const mostLists = 200;
 const mostRanges = 2_000;
 
-/** What is looked for in the lists of some parents, and where. */
+/** A search in the lists of some parents. */
 export interface Search {
   readonly ctx: ServiceContext;
   /** The table's name. */
@@ -21,38 +21,38 @@ export interface Search {
   readonly parentColumn: Prisma.Sql;
   readonly parentIds: readonly string[];
   readonly matches: Prisma.Sql;
-  /** What narrows the list and keeps the order of an index: no other rows are looked at. */
+  /** A necessary condition that keeps the order of an index: no other rows are checked. */
   readonly within: Prisma.Sql;
-  /** What an index finds in the whole list, and what every row that matches fulfils; null where there is none. */
+  /** A necessary condition that an index can find in the whole list; null if there is none. */
   readonly indexed: Prisma.Sql | null;
   /**
-   * Where all rows that match lie: a SELECT of `from_id` and `to_id`, both included, of ranges that do not overlap,
-   * for the parent `parent.id` of the statement around; null where that is not known.
+   * The ranges that contain all matches: a SELECT of `from_id` and `to_id`, both inclusive and not overlapping, for
+   * `parent.id`, a column of the enclosing statement; null if they are not known.
    */
   readonly ranges: Prisma.Sql | null;
   readonly backward: boolean;
-  /** The row that the search goes on from; null: from the beginning, or the end. */
+  /** The id to continue from; null: from the start, or from the end if `backward`. */
   readonly fromId: string | null;
   readonly limit: keyof typeof workLimits;
-  /** So many rows are looked at in one statement. */
+  /** The number of rows that one statement checks. */
   readonly rowsAtOnce: number;
 }
 
-/** What is made of the rows that match, such as their number. */
+/** What a search computes from the matching rows, such as their number. */
 export interface Finding<Found> {
   readonly nothing: Found;
-  /** SQL of a value that is made of rows, which have the table's name, and of those alone that match. */
+  /** The SQL of a value of the rows that match, among rows under the table's name. */
   ofRows(rows: Prisma.Sql, matches: Prisma.Sql): Prisma.Sql;
-  /** The same of the rows whose ids stand in the table `candidate` with a true `fits`. */
+  /** The same for the rows of the table `candidate` whose `fits` is true. */
   readonly ofCandidates: Prisma.Sql;
-  /** SQL that is true of a value when no further rows are needed. */
+  /** SQL that is true if a value needs no further rows. */
   isEnough(value: Prisma.Sql): Prisma.Sql;
-  /** What was found until now together with the value of a further statement. */
+  /** Adds the value of a further statement to what was found before. */
   add(before: Found, value: unknown): Found;
   isDone(found: Found): boolean;
 }
 
-/** How far the list of one parent has been searched. */
+/** The progress of the search in the list of one parent. */
 interface Progress<Found> {
   readonly parentId: string;
   found: Found;
@@ -63,7 +63,7 @@ interface Progress<Found> {
 interface Step {
   readonly parentId: string;
   readonly value: unknown;
-  /** The last row that was looked at; null where no further ones follow, or are needed. */
+  /** The last row that was checked; null if no further rows follow or are needed. */
   readonly edge: string | null;
 }
 
@@ -73,11 +73,10 @@ interface Range {
 }
 
 /**
- * Searches lists a few thousand rows a statement, by the index that keeps their order, so that others get in between,
- * and no longer than the request has time for. Where an index knows what matches, or where it lies, the nearest rows are
- * looked at first, among which what is common is found, and only then the index is asked. PostgreSQL left to choose
- * would either sort half of a list, or walk through all of it for a match that is not there, as it takes any text for a
- * common one.
+ * Searches lists by the index that keeps their order, a few thousand rows a statement, so that other statements run in
+ * between, and within the time of the request. If an index can find the matches or their ranges, the nearest rows are
+ * checked first, because common matches are among them, and the index is used only then. PostgreSQL by itself would either
+ * sort half of a list, or walk all of it for a match that does not exist, because it takes every text for a common one.
  * @throws {ServiceError} SEARCH_TOO_BROAD, TOO_MANY_READS
  */
 export async function searchLists<Found>(
@@ -102,7 +101,7 @@ export async function searchLists<Found>(
   return new Map(all.map(({ parentId, found }) => [parentId, found]));
 }
 
-/** The rest of a list: what an index finds of it, or where it leads. */
+/** Searches the rest of a list, by an index or by its ranges if there are some. */
 async function searchFar<Found>(
   search: Search,
   finding: Finding<Found>,
@@ -114,9 +113,9 @@ async function searchFar<Found>(
 }
 
 /**
- * One statement that looks at the next rows of some lists.
- * @param rows `FROM … WHERE … ORDER BY …` of the rows of the parent `parent.id`, from `parent.from_id` on
- * @returns those of which there is more to see
+ * Checks the next rows of some lists in one statement.
+ * @param rows `FROM … WHERE … ORDER BY …` of the rows of `parent.id`, from `parent.from_id`
+ * @returns the lists that have more rows to check
  */
 async function walk<Found>(
   search: Search,
@@ -150,7 +149,7 @@ async function walk<Found>(
   });
 }
 
-/** The rows of a list one after another. */
+/** All rows of a list. */
 const plainWalk = (search: Search) => (): Prisma.Sql => Prisma.sql`${nextRows(search)} ${inOrder(search)}`;
 
 const nextRows = (search: Search): Prisma.Sql => {
@@ -159,7 +158,7 @@ const nextRows = (search: Search): Prisma.Sql => {
   return Prisma.sql`${ofParent(search)} AND ${isNext} AND ${within}`;
 };
 
-/** Those of some ranges. */
+/** The rows of some ranges. */
 const rangeWalk =
   (search: Search, ranges: readonly Range[]) =>
   (atOnce: number): Prisma.Sql => {
@@ -209,8 +208,8 @@ async function walkRanges<Found>(
 }
 
 /**
- * One statement for the rest of a list, for which an index knows what may match: it comes in no order.
- * @returns whether it was searched: not where the index finds too many
+ * Searches the rest of a list in one statement, by an index that finds the possible matches in no order.
+ * @returns false if the index finds too many
  */
 async function askIndex<Found>(
   search: Search,
@@ -235,12 +234,12 @@ async function askIndex<Found>(
   return true;
 }
 
-/** A statement in turn, and within the time that the request has. */
+/** Runs a statement in the developer's turn and within the time of the request. */
 async function ask<Row extends object>({ ctx, limit }: Search, sql: Prisma.Sql): Promise<Row[]> {
   try {
     return await inReadTurn(ctx, async () => {
       if (ctx.work?.hasSpent(limit)) throw searchTooBroad();
-      // Waiting for a connection is others' time.
+      // The wait for a connection is not counted.
       const client = await ctx.env.database.pool.connect();
       const start = performance.now();
       let failure: Error | undefined;

@@ -11,11 +11,11 @@ import { run } from './statements.ts';
 export interface ListTable {
   /** Its name in SQL. */
   readonly name: string;
-  /** SQL of each column, under the name that callers know. What does not stand here is never read. */
+  /** The SQL of each column by its name in Prisma. No other column is ever read. */
   readonly columns: Readonly<Record<string, string>>;
-  /** How those of its columns are read that are more than JSON has. */
+  /** How to parse columns that JSON has no type for. */
   readonly fromJson: FromJson;
-  /** SQL of the id of the developer whose row it is. */
+  /** The SQL of the id of the developer who owns the row. */
   readonly developerId: string;
 }
 
@@ -23,62 +23,61 @@ export interface ListRow {
   readonly id: string;
 }
 
-/** How many rows a list has. */
+/** The number of rows of a list. */
 export interface ListCount {
   readonly count: number;
-  /** False: more than `count`, which is `mostCounted`. */
+  /** False if there are more than `count`, which is then `mostCounted`. */
   readonly isExact: boolean;
 }
 
-/** So many rows of a list that a filter narrows are counted. A whole list is counted to its end. */
+/** The count of a filtered list stops here. A whole list is counted to its end. */
 export const mostCounted = 10_000;
 
-/** Which rows of some parents to read. Whoever asks has made sure that the parents are the developer's own. */
+/** Which rows of some parents to read. The caller has checked that the parents are the developer's. */
 export interface ListQuery<Filter> {
   readonly ctx: ServiceContext;
   readonly parentIds: readonly string[];
   readonly filter: Filter;
 }
 
-/** Rows that belong to parents of one kind, newest first: an application's licenses, a license's users. */
+/** Rows that belong to parents of one kind, newest first, such as an application's licenses. */
 export interface ListSource<Filter> {
   readonly table: ListTable;
   /**
-   * The same slice of the rows of each parent, with these columns beside the id. Whole lists are read in one statement:
-   * however many parents there are and however long their lists, as the keyset is an index's. Those that a filter
-   * narrows are searched (list-search.ts).
+   * The same slice of the rows of each parent, with the id and these columns. Whole lists are read in one statement for
+   * any number of parents, by an index on the keyset. Filtered lists are searched (list-search.ts).
    */
   slices<Row extends ListRow = ListRow>(
     query: ListQuery<Filter> & {
       readonly slice: Slice;
-      /** Whether to see if more rows follow, at the cost of one row more a parent. If not, it says that none do. */
+      /** Whether to check that more rows follow, by reading one more row a parent. If false, the slice says that none do. */
       readonly lookAhead: boolean;
       readonly columns: readonly string[];
     },
   ): Promise<ReadonlyMap<string, Sliced<Row>>>;
-  /** How many rows each parent has. */
+  /** The number of rows of each parent. */
   counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, ListCount>>;
 }
 
 export interface ListSourceOptions<Filter> {
   readonly table: ListTable;
-  /** Column of the parent's id, which the table has an index on together with its own id. */
+  /** The column of the parent's id. The table has an index on it and its own id. */
   readonly parentColumn: string;
-  /** The rows that a filter lets through. */
+  /** The condition of a filter. */
   readonly matches: (filter: Filter, ctx: ServiceContext) => Prisma.Sql;
-  /** What narrows the list by an index that keeps its order: every row that matches fulfils it. */
+  /** A necessary condition that an index in the list's order can use. */
   readonly within?: (filter: Filter) => Prisma.Sql | null;
-  /** What an index of the whole table finds, where it has one for the filter: every row that matches fulfils it. */
+  /** A necessary condition that an index of the whole table can use; null if there is none for the filter. */
   readonly indexed?: (filter: Filter) => Prisma.Sql | null;
-  /** Where the rows that match lie, as `Search` has it. */
+  /** The ranges of ids that contain all matches, as in `Search`. */
   readonly ranges?: (filter: Filter) => Prisma.Sql | null;
 }
 
-/** Whether a filter, as a caller gives it, leaves any rows out. */
+/** Whether a filter has any condition. */
 export const isNarrowed = (filter: object): boolean =>
   Object.values(filter).some((value) => value !== undefined && value !== null && value !== '');
 
-/** Reads through the connection pool instead of Prisma, which has no limit a parent and needs several times the CPU. */
+/** Reads through the connection pool: Prisma has no limit for each parent and takes several times the CPU. */
 export function listSource<Filter extends object>(options: ListSourceOptions<Filter>): ListSource<Filter> {
   const { table, matches } = options;
   const name = Prisma.raw(table.name);
@@ -117,7 +116,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
         return new Map([...found].map(([parentId, rows]) => [parentId, toSliced(rows, slice)]));
       }
       const [only = '', ...others] = parentIds;
-      // Rows are passed on as they come, and those of one parent need not say whose they are.
+      // The rows of a single parent need not name it.
       const whose = others.length === 0 ? Prisma.empty : Prisma.sql`parent.id AS "parentId", `;
       const isNext =
         slice.fromId === null
@@ -143,7 +142,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
       const { ctx, parentIds, filter } = query;
       const search = searchOf(query, { backward: false, fromId: null });
       if (isNarrowed(filter)) return searchLists(search, rowsCounted(mostCounted));
-      // Most lists are short, and counted together with others; the rest of the long ones is not.
+      // Most lists are short and are counted in one statement; long ones are counted in further statements.
       const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
       const counts = await run<{ parentId: string; count: number }>(
         ctx,
@@ -172,7 +171,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
   };
 }
 
-/** Of whole lists, so many rows are counted together with others, and so many at once after that: in an index alone. */
+/** The number of rows that the first statement counts for all lists together, and that each further one counts, in an index. */
 const countedAtFirst = 10_000;
 const countedAtOnce = 50_000;
 
@@ -185,14 +184,14 @@ export const columnsOf = (table: string, selection: object): Readonly<Record<str
     ]),
   );
 
-/** The columns of a table that a caller asked for, the id always among them; names that it has not are passed over. */
+/** The requested columns of a table and its id; unknown names are ignored. */
 export function selected(table: ListTable, columns: readonly string[]): Prisma.Sql {
   const asked = new Set(['id', ...columns]);
   const known = Object.entries(table.columns).filter(([column]) => asked.has(column));
   return Prisma.raw(known.map(([column, sql]) => `${sql} AS "${column}"`).join(', '));
 }
 
-/** All of the conditions that are given; TRUE when none is. */
+/** The conjunction of the given conditions; TRUE if there is none. */
 export function all(conditions: readonly (Prisma.Sql | false | undefined)[]): Prisma.Sql {
   const given = conditions.filter((condition) => condition instanceof Prisma.Sql);
   return given.length === 0 ? Prisma.sql`TRUE` : Prisma.join(given, ' AND ');

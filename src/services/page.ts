@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { isId } from '../lib/ids.ts';
 import { strictObject, text } from './fields.ts';
 
-/** How many rows a page has, in REST and in GraphQL (design §5). */
+/** The number of rows of a page, in REST and in GraphQL (design §5). */
 export const pageSize = { fallback: 50, largest: 200 } as const;
 
-/** Wraps and unwraps a cursor: the id that the page ended at. Opaque to callers, so that it may change. */
+/** A cursor wraps the id of the last row of a page. It is opaque to clients, so it can change. */
 const cursorPrefix = 'after:';
 export const encodeCursor = (lastId: string): string =>
   Buffer.from(cursorPrefix + lastId).toString('base64url');
@@ -16,7 +16,7 @@ function decodeCursor(cursor: string): string | null {
   return isId(lastId) && encodeCursor(lastId) === cursor ? lastId : null;
 }
 
-/** The id that a cursor wraps. */
+/** Parses a cursor to its id. */
 export const cursor = z
   .string()
   .max(200)
@@ -27,10 +27,10 @@ export const cursor = z
     return z.NEVER;
   });
 
-/** What to search for: a case-insensitive substring. */
+/** A search text: a case-insensitive substring. */
 export const searchText = text({ min: 0, max: 200 });
 
-/** Which page of a list, newest first (design §5). A keyset on the id: stable while rows are added. */
+/** A page of a list, newest first (design §5). The keyset is the id: it is stable while rows are added. */
 export const pageInput = strictObject({
   limit: z.int().min(1).max(pageSize.largest).default(pageSize.fallback),
   cursor: cursor.optional(),
@@ -39,10 +39,10 @@ export const pageInput = strictObject({
 
 export type PageInput = z.output<typeof pageInput>;
 
-/** The most that a list without a `limit` answers at once: rows, and bytes of JSON. */
+/** The limits of a list without a `limit`: rows, and bytes of JSON. */
 export const wholeList = { rows: 1_000, bytes: 4_000_000 } as const;
 
-/** Which part of a list that is answered whole, as far as that is short, unless a page of it is asked for. */
+/** A page of a list that is answered whole if it is short and no page is requested. */
 export const listInput = strictObject({
   limit: z.int().min(1).max(pageSize.largest).optional(),
   cursor: cursor.optional(),
@@ -52,6 +52,6 @@ export type ListInput = z.output<typeof listInput>;
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Null at the end. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }

@@ -4,10 +4,10 @@ import { encodeCursor, type ListInput, type Page, pageSize, wholeList } from './
 import { readPage } from './read-page.ts';
 
 /**
- * A list that is answered whole as far as that is short, newest first. It is read some rows at a time, and ends where it
- * would get too long, in rows or as JSON: one row can take 45 kB. Whoever calls has made sure that the parent is the
- * developer's own.
- * @param view what is shown of a row
+ * A list that is answered in one page if it is short, newest first. It is read some rows at a time, and ends where the
+ * page would become too long, in rows or as JSON: one row can take 45 kB. The caller has checked that the parent is the
+ * developer's.
+ * @param view how a row is shown
  */
 export async function readList<Row extends ListRow, View extends ListRow>(
   ctx: ServiceContext,

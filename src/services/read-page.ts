@@ -3,8 +3,8 @@ import type { ListRow, ListSource } from './list-source.ts';
 import { encodeCursor, type Page, type PageInput } from './page.ts';
 
 /**
- * A page of one parent's rows, newest first, with every column of the table: the list of GraphQL's connections, as
- * REST pages through it. Whoever calls has made sure that the parent is the developer's own.
+ * A page of REST: the rows of one parent, newest first, with all columns of the table. GraphQL's connections read the same
+ * lists. The caller has checked that the parent is the developer's.
  */
 export async function readPage<Row extends ListRow>(
   ctx: ServiceContext,

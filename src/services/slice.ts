@@ -4,13 +4,13 @@ import { cursor, pageSize } from './page.ts';
 const size = z.int().min(1).max(pageSize.largest);
 
 /**
- * A range of a list that is newest first: so many rows after the row of this id, or before it. A keyset on the id,
- * as REST's pages are: stable while rows are added, and the row itself need not be there any more (design §5).
+ * A range of a list, newest first: a number of rows after or before an id. The keyset is the id, as in REST's pages: it is
+ * stable while rows are added, and the row of the id may have been deleted (design §5).
  */
 export interface Slice {
   readonly size: number;
   readonly backward: boolean;
-  /** Null: from the list's beginning, or its end. */
+  /** Null: from the start of the list, or from its end if `backward`. */
   readonly fromId: string | null;
 }
 
@@ -33,14 +33,14 @@ export const sliceInput = z
     return { size: first ?? last ?? pageSize.fallback, backward, fromId: after ?? before ?? null };
   });
 
-/** The rows of a slice, newest first, and what lies on either side. */
+/** The rows of a slice, newest first, and whether more lie on either side. */
 export interface Sliced<Row> {
   readonly rows: readonly Row[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
 }
 
-/** Makes a slice of rows that came in its own direction, with the one row more if there was one. */
+/** Makes a slice of rows in its direction, which may have one row more than its size. */
 export function toSliced<Row>(found: readonly Row[], { size, backward, fromId }: Slice): Sliced<Row> {
   const rows = found.slice(0, size);
   const [further, passed] = [found.length > size, fromId !== null];
