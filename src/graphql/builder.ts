@@ -1,12 +1,16 @@
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import DirectivesPlugin from '@pothos/plugin-directives';
+import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
+import type PrismaTypes from '../db/generated/pothos.ts';
+import { getDatamodel } from '../db/generated/pothos.ts';
 import type { GraphqlContext } from './context.ts';
 
 /** The schema builder. It defines no types: each file in types/ adds its own. */
 export const builder = new SchemaBuilder<{
   Context: GraphqlContext;
+  PrismaTypes: PrismaTypes;
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
@@ -17,10 +21,14 @@ export const builder = new SchemaBuilder<{
     rateLimit: { locations: 'FIELD_DEFINITION'; args: { limit: number; duration: number } };
   };
 }>({
-  plugins: [RelayPlugin, DirectivesPlugin, ComplexityPlugin],
+  plugins: [PrismaPlugin, RelayPlugin, DirectivesPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
   // Costs are added up once, before execution (query-limits.ts), and not by the plugin in each resolver.
   complexity: { disabled: true },
+  prisma: {
+    client: (context) => context.service.env.database.prisma,
+    dmmf: getDatamodel(),
+  },
   relay: {
     cursorType: 'String',
     firstArgOptions: {

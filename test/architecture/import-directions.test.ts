@@ -136,6 +136,13 @@ const directions: readonly Direction[] = [
     packages: { not: [...database, 'ioredis'] },
     ...server,
   },
+  // Pothos reads the data model and the types of the client. No other file of the transports may.
+  ...['src/graphql/builder.ts', 'src/graphql/prisma.ts'].map((part) => ({
+    part,
+    ours: ['src/graphql/', 'src/services/', 'src/ephemeral/', 'src/crypto/', 'src/lib/', 'src/db/'],
+    packages: { not: ['pg', 'pg/', '@electric-sql/', ...redis] },
+    ...server,
+  })),
   {
     part: 'src/rest/',
     ours: ['src/services/', 'src/ephemeral/', 'src/crypto/', 'src/telemetry/', 'src/lib/'],
