@@ -2,7 +2,7 @@ import { deleteAccount } from '../../services/account/delete.ts';
 import { setMask } from '../../services/account/set-mask.ts';
 import { setMode } from '../../services/account/set-mode.ts';
 import { setVault } from '../../services/account/set-vault.ts';
-import { type AccountRow, accountTable } from '../../services/account/table.ts';
+import { type AccountRow, accountSelect, accountTable } from '../../services/account/table.ts';
 import { updateProfile } from '../../services/account/update-profile.ts';
 import { requireDeveloper } from '../../services/actor.ts';
 import type { DeveloperView } from '../../services/auth/developer-view.ts';
@@ -34,28 +34,31 @@ const Vault = builder.objectRef<VaultShape>('Vault').implement({
 });
 
 /** The settings of a developer's account. It has the developer's id, so it is no Node. */
-export const Account = builder.objectRef<AccountRow>('Account').implement({
+export const Account = builder.prismaObject('Developer', {
+  variant: 'Account',
   description: "The settings of a developer's account.",
-  fields: (t) => ({
-    id: t.exposeID('id', { description: "The developer's id." }),
-    keyCreationMode: t.expose('keyCreationMode', {
-      type: keyCreationMode,
-      description: 'Where license keys are generated.',
-    }),
-    licenseMask: t.exposeString('licenseMask', {
-      nullable: true,
-      description: "The mask of keys that are created without one; null if the service's default applies.",
-    }),
-    vault: t.field({
-      ...reads('vaultSaltB64', 'vaultCheckB64'),
-      type: Vault,
-      nullable: true,
-      description: 'The vault of private mode; null until it is set up.',
-      resolve: ({ vaultSaltB64, vaultCheckB64 }) =>
-        vaultSaltB64 === null || vaultCheckB64 === null ? null : { vaultSaltB64, vaultCheckB64 },
-    }),
-  }),
+  select: accountSelect,
 });
+
+builder.objectFields(Account, (t) => ({
+  id: t.exposeID('id', { description: "The developer's id." }),
+  keyCreationMode: t.expose('keyCreationMode', {
+    type: keyCreationMode,
+    description: 'Where license keys are generated.',
+  }),
+  licenseMask: t.exposeString('licenseMask', {
+    nullable: true,
+    description: "The mask of keys that are created without one; null if the service's default applies.",
+  }),
+  vault: t.field({
+    ...reads('vaultSaltB64', 'vaultCheckB64'),
+    type: Vault,
+    nullable: true,
+    description: 'The vault of private mode; null until it is set up.',
+    resolve: ({ vaultSaltB64, vaultCheckB64 }) =>
+      vaultSaltB64 === null || vaultCheckB64 === null ? null : { vaultSaltB64, vaultCheckB64 },
+  }),
+}));
 
 const findAccount = toExactlyOne<AccountRow>(accountTable, accountDeleted);
 

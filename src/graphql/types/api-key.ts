@@ -1,7 +1,7 @@
 import { apiKeyWarning, type CreatedApiKey, createApiKey } from '../../services/api-key/create.ts';
 import { apiKeyFilter, apiKeysOfDevelopers, apiKeyTable } from '../../services/api-key/lists.ts';
 import { apiKeyNotFound, revokeApiKey } from '../../services/api-key/revoke.ts';
-import type { ApiKeyRow } from '../../services/api-key/view.ts';
+import { type ApiKeyRow, apiKeySelect } from '../../services/api-key/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
@@ -10,25 +10,27 @@ import { toExactlyOne } from '../to-one.ts';
 import { Account } from './account.ts';
 import { Node } from './node.ts';
 
-export const ApiKey = builder.objectRef<ApiKeyRow>('ApiKey').implement({
+export const ApiKey = builder.prismaObject('ApiKey', {
   description: 'A credential for programs, with access to the whole account. The key is shown only once.',
   interfaces: [Node],
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name you gave it.' }),
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was last used, to within a minute; null if never.',
-    }),
-    revoked: t.boolean({
-      ...reads('revokedAt'),
-      description: 'Whether it has been revoked.',
-      resolve: ({ revokedAt }) => revokedAt !== null,
-    }),
-  }),
+  select: apiKeySelect,
 });
+
+builder.objectFields(ApiKey, (t) => ({
+  name: t.exposeString('name', { description: 'The name you gave it.' }),
+  keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+  lastUsedAt: t.expose('lastUsedAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it was last used, to within a minute; null if never.',
+  }),
+  revoked: t.boolean({
+    ...reads('revokedAt'),
+    description: 'Whether it has been revoked.',
+    resolve: ({ revokedAt }) => revokedAt !== null,
+  }),
+}));
 
 const findApiKey = toExactlyOne<ApiKeyRow>(apiKeyTable, apiKeyNotFound);
 

@@ -13,7 +13,7 @@ import {
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
-import type { ApplicationRow } from '../../services/application/view.ts';
+import { type ApplicationRow, applicationSelect } from '../../services/application/view.ts';
 import { applicationNotFound } from '../../services/errors.ts';
 import { parseInput } from '../../services/parse-input.ts';
 import { builder } from '../builder.ts';
@@ -69,45 +69,47 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   }),
 });
 
-export const Application = builder.objectRef<ApplicationRow>('Application').implement({
+export const Application = builder.prismaObject('Application', {
   description: 'A program that a developer sells.',
   interfaces: [Node],
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'UUID, the same as in REST; clients embed it as appId.' }),
-    name: t.exposeString('name', { description: 'The name.' }),
-    version: t.exposeString('version', { description: 'The version that clients must send, exactly.' }),
-    status: t.expose('status', {
-      type: applicationStatus,
-      description: 'Whether client requests are served.',
-    }),
-    hwidLockEnabled: t.exposeBoolean('hwidLockEnabled', {
-      description: 'Whether a license is bound to the first device that sends a HWID.',
-    }),
-    requireLicenseToRegister: t.exposeBoolean('requireLicenseToRegister', {
-      description: 'Whether end users need a license key to register.',
-    }),
-    registrationEnabled: t.exposeBoolean('registrationEnabled', {
-      description: 'Whether end users can register themselves.',
-    }),
-    responseMessages: t.field({
-      type: [ResponseMessage],
-      description: 'All texts that clients are shown: yours, and the defaults for the others.',
-      complexity: { field: 1, multiplier: Object.keys(messageKeys).length },
-      resolve: ({ responseMessages }) =>
-        Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({
-          key: key as MessageKey,
-          text,
-        })),
-    }),
-    publicKeyB64: t.string({
-      ...reads('publicKey'),
-      description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
-      resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-  }),
+  select: applicationSelect,
 });
+
+builder.objectFields(Application, (t) => ({
+  id: t.exposeID('id', { description: 'UUID, the same as in REST; clients embed it as appId.' }),
+  name: t.exposeString('name', { description: 'The name.' }),
+  version: t.exposeString('version', { description: 'The version that clients must send, exactly.' }),
+  status: t.expose('status', {
+    type: applicationStatus,
+    description: 'Whether client requests are served.',
+  }),
+  hwidLockEnabled: t.exposeBoolean('hwidLockEnabled', {
+    description: 'Whether a license is bound to the first device that sends a HWID.',
+  }),
+  requireLicenseToRegister: t.exposeBoolean('requireLicenseToRegister', {
+    description: 'Whether end users need a license key to register.',
+  }),
+  registrationEnabled: t.exposeBoolean('registrationEnabled', {
+    description: 'Whether end users can register themselves.',
+  }),
+  responseMessages: t.field({
+    type: [ResponseMessage],
+    description: 'All texts that clients are shown: yours, and the defaults for the others.',
+    complexity: { field: 1, multiplier: Object.keys(messageKeys).length },
+    resolve: ({ responseMessages }) =>
+      Object.entries(resolveMessages(responseMessages)).map(([key, text]) => ({
+        key: key as MessageKey,
+        text,
+      })),
+  }),
+  publicKeyB64: t.string({
+    ...reads('publicKey'),
+    description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
+    resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+}));
 
 /** The application that a row belongs to, or that a mutation changed. */
 export const findApplication = toExactlyOne<ApplicationRow>(applicationTable, applicationNotFound);

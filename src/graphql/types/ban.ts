@@ -1,6 +1,6 @@
 import { deleteBan } from '../../services/ban/delete.ts';
 import { banFilter, bansOfApplications, bansOfLicenses } from '../../services/ban/lists.ts';
-import type { BanRow } from '../../services/ban/view.ts';
+import { type BanRow, banSelect } from '../../services/ban/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
@@ -17,28 +17,30 @@ const banType = builder.enumType('BanType', {
   } as const,
 });
 
-export const Ban = builder.objectRef<BanRow>('Ban').implement({
+export const Ban = builder.prismaObject('Ban', {
   description: "A device or an IP address that is blocked from an application's client requests.",
   interfaces: [Node],
-  fields: (t) => ({
-    banType: t.expose('banType', { type: banType, description: 'What is blocked.' }),
-    value: t.exposeString('value', { description: 'The banned HWID or IP address.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was banned.' }),
-    application: t.field({
-      ...reads('applicationId'),
-      type: Application,
-      description: 'The application that the ban is for.',
-      resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
-    }),
-    sourceLicense: t.field({
-      ...reads('sourceLicenseId'),
-      type: License,
-      nullable: true,
-      description: 'The license whose ban created this one; null once that license is deleted.',
-      resolve: ({ sourceLicenseId }, _args, context, info) => findLicense(sourceLicenseId, context, info),
-    }),
-  }),
+  select: { ...banSelect, applicationId: true },
 });
+
+builder.objectFields(Ban, (t) => ({
+  banType: t.expose('banType', { type: banType, description: 'What is blocked.' }),
+  value: t.exposeString('value', { description: 'The banned HWID or IP address.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was banned.' }),
+  application: t.field({
+    ...reads('applicationId'),
+    type: Application,
+    description: 'The application that the ban is for.',
+    resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
+  }),
+  sourceLicense: t.field({
+    ...reads('sourceLicenseId'),
+    type: License,
+    nullable: true,
+    description: 'The license whose ban created this one; null once that license is deleted.',
+    resolve: ({ sourceLicenseId }, _args, context, info) => findLicense(sourceLicenseId, context, info),
+  }),
+}));
 
 export const BanConnection = connectionType('BanConnection', Ban, 'bans');
 

@@ -1,5 +1,5 @@
 import { authenticate } from '../../services/auth/authenticate.ts';
-import type { DeveloperView } from '../../services/auth/developer-view.ts';
+import { type DeveloperView, developerSelect } from '../../services/auth/developer-view.ts';
 import { login } from '../../services/auth/login.ts';
 import { logout } from '../../services/auth/logout.ts';
 import { me } from '../../services/auth/me.ts';
@@ -18,23 +18,25 @@ export const keyCreationMode = builder.enumType('KeyCreationMode', {
   description: 'Where license keys are generated.',
 });
 
-export const Developer = builder.objectRef<DeveloperView>('Developer').implement({
+export const Developer = builder.prismaObject('Developer', {
   description: 'A software vendor: the owner of applications and of everything in them.',
   interfaces: [Node],
-  fields: (t) => ({
-    email: t.exposeString('email', { description: 'The email address as it was entered.' }),
-    name: t.exposeString('name', { description: 'The display name.' }),
-    keyCreationMode: t.expose('keyCreationMode', {
-      type: keyCreationMode,
-      description: 'Where license keys are generated.',
-    }),
-    licenseMask: t.exposeString('licenseMask', {
-      nullable: true,
-      description: "The account's license key mask; null if the service's default applies.",
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
-  }),
+  select: developerSelect,
 });
+
+builder.objectFields(Developer, (t) => ({
+  email: t.exposeString('email', { description: 'The email address as it was entered.' }),
+  name: t.exposeString('name', { description: 'The display name.' }),
+  keyCreationMode: t.expose('keyCreationMode', {
+    type: keyCreationMode,
+    description: 'Where license keys are generated.',
+  }),
+  licenseMask: t.exposeString('licenseMask', {
+    nullable: true,
+    description: "The account's license key mask; null if the service's default applies.",
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
+}));
 
 builder.queryField('me', (t) =>
   t.field({

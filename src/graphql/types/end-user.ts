@@ -7,7 +7,7 @@ import {
   usersOfLicenses,
 } from '../../services/end-user/lists.ts';
 import { resetEndUserHwid } from '../../services/end-user/reset-hwid.ts';
-import type { EndUserRow } from '../../services/end-user/view.ts';
+import { type EndUserRow, endUserSelect } from '../../services/end-user/view.ts';
 import { userNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
@@ -19,48 +19,50 @@ import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
 import { Node } from './node.ts';
 
-export const EndUser = builder.objectRef<EndUserRow>('EndUser').implement({
+export const EndUser = builder.prismaObject('EndUser', {
   description: "A customer's account in one application.",
   interfaces: [Node],
-  fields: (t) => ({
-    username: t.exposeString('username', {
-      description: '3 to 64 characters of a-z, A-Z, 0-9, ".", "_" and "-"; unique within the application.',
-    }),
-    email: t.exposeString('email', {
-      nullable: true,
-      description: 'The email address as it was entered; null if there is none.',
-    }),
-    subscriptionTier: t.int({
-      ...reads('license'),
-      nullable: true,
-      description: 'The tier of the linked license; null without a license.',
-      resolve: ({ license }) => license?.subscriptionTier ?? null,
-    }),
-    lastIp: t.exposeString('lastIp', {
-      nullable: true,
-      description: 'The IP address of the last login; null before the first login.',
-    }),
-    lastHwid: t.exposeString('lastHwid', {
-      nullable: true,
-      description: 'The device of the last login; null if the client sent none, or after a reset.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    application: t.field({
-      ...reads('applicationId'),
-      type: Application,
-      description: 'The application that the account belongs to.',
-      resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
-    }),
-    license: t.field({
-      ...reads('licenseId'),
-      type: License,
-      nullable: true,
-      description: 'The linked license; null if there is none.',
-      resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
-    }),
-  }),
+  select: endUserSelect,
 });
+
+builder.objectFields(EndUser, (t) => ({
+  username: t.exposeString('username', {
+    description: '3 to 64 characters of a-z, A-Z, 0-9, ".", "_" and "-"; unique within the application.',
+  }),
+  email: t.exposeString('email', {
+    nullable: true,
+    description: 'The email address as it was entered; null if there is none.',
+  }),
+  subscriptionTier: t.int({
+    ...reads('license'),
+    nullable: true,
+    description: 'The tier of the linked license; null without a license.',
+    resolve: ({ license }) => license?.subscriptionTier ?? null,
+  }),
+  lastIp: t.exposeString('lastIp', {
+    nullable: true,
+    description: 'The IP address of the last login; null before the first login.',
+  }),
+  lastHwid: t.exposeString('lastHwid', {
+    nullable: true,
+    description: 'The device of the last login; null if the client sent none, or after a reset.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  application: t.field({
+    ...reads('applicationId'),
+    type: Application,
+    description: 'The application that the account belongs to.',
+    resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
+  }),
+  license: t.field({
+    ...reads('licenseId'),
+    type: License,
+    nullable: true,
+    description: 'The linked license; null if there is none.',
+    resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
+  }),
+}));
 
 /** An end user that another row refers to; null if the account was deleted. */
 export const findEndUser = toOne<EndUserRow>(endUserTable);

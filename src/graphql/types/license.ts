@@ -1,6 +1,6 @@
 import { licenseNotFound } from '../../services/errors.ts';
 import { licenseFilter, licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
-import { type LicenseRow, shownStatus } from '../../services/license/view.ts';
+import { type LicenseRow, licenseSelect, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
@@ -19,63 +19,65 @@ const licenseStatus = builder.enumType('LicenseStatus', {
   } as const,
 });
 
-export const License = builder.objectRef<LicenseRow>('License').implement({
+export const License = builder.prismaObject('License', {
   description: 'A license key of an application. The key is shown only once, when it is created.',
   interfaces: [Node],
-  fields: (t) => ({
-    keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
-    status: t.field({
-      ...reads('status', 'expiresAt'),
-      type: licenseStatus,
-      description: 'The current status.',
-      resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
-    }),
-    subscriptionTier: t.exposeInt('subscriptionTier', {
-      description: 'From 0; your program decides what it means.',
-    }),
-    durationSeconds: t.exposeInt('durationSeconds', {
-      description: 'The term, counted from first use; 0 means unlimited.',
-    }),
-    activatedAt: t.expose('activatedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was first used; null before that.',
-    }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When its term ends; null if the term has not started or is unlimited.',
-    }),
-    hwid: t.exposeString('hwid', {
-      nullable: true,
-      description: 'The device it is bound to; null if it is not bound.',
-    }),
-    lastIp: t.exposeString('lastIp', {
-      nullable: true,
-      description: 'The IP address it was last used from; null before first use.',
-    }),
-    note: t.exposeString('note', {
-      nullable: true,
-      description: 'Your note; null if there is none.',
-      // Up to a thousand characters: two hundred notes requested under forty aliases are 50 MB of JSON.
-      complexity: 8,
-    }),
-    noteCiphertextB64: t.exposeString('noteCiphertextB64', {
-      nullable: true,
-      description: 'In private mode: the note, encrypted in the browser; null if there is none.',
-      // By far the largest column.
-      complexity: 10,
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    application: t.field({
-      ...reads('applicationId'),
-      type: Application,
-      description: 'The application that the license is for.',
-      resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
-    }),
-  }),
+  select: licenseSelect,
 });
+
+builder.objectFields(License, (t) => ({
+  keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
+  status: t.field({
+    ...reads('status', 'expiresAt'),
+    type: licenseStatus,
+    description: 'The current status.',
+    resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
+  }),
+  subscriptionTier: t.exposeInt('subscriptionTier', {
+    description: 'From 0; your program decides what it means.',
+  }),
+  durationSeconds: t.exposeInt('durationSeconds', {
+    description: 'The term, counted from first use; 0 means unlimited.',
+  }),
+  activatedAt: t.expose('activatedAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it was first used; null before that.',
+  }),
+  expiresAt: t.expose('expiresAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When its term ends; null if the term has not started or is unlimited.',
+  }),
+  hwid: t.exposeString('hwid', {
+    nullable: true,
+    description: 'The device it is bound to; null if it is not bound.',
+  }),
+  lastIp: t.exposeString('lastIp', {
+    nullable: true,
+    description: 'The IP address it was last used from; null before first use.',
+  }),
+  note: t.exposeString('note', {
+    nullable: true,
+    description: 'Your note; null if there is none.',
+    // Up to a thousand characters: two hundred notes requested under forty aliases are 50 MB of JSON.
+    complexity: 8,
+  }),
+  noteCiphertextB64: t.exposeString('noteCiphertextB64', {
+    nullable: true,
+    description: 'In private mode: the note, encrypted in the browser; null if there is none.',
+    // By far the largest column.
+    complexity: 10,
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  application: t.field({
+    ...reads('applicationId'),
+    type: Application,
+    description: 'The application that the license is for.',
+    resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
+  }),
+}));
 
 /** A license that another row refers to; null if it was deleted. */
 export const findLicense = toOne<LicenseRow>(licenseTable);

@@ -5,7 +5,7 @@ import {
   logOfLicenses,
   securityLogFilter,
 } from '../../services/security-log/lists.ts';
-import type { SecurityLogView } from '../../services/security-log/view.ts';
+import { type SecurityLogView, securityLogSelect } from '../../services/security-log/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
@@ -56,76 +56,77 @@ export const securityEvent = builder.enumType('SecurityEvent', {
   } as const satisfies Record<SecurityEvent, object>,
 });
 
-export const SecurityLogEntry = builder.objectRef<SecurityLogView>('SecurityLogEntry').implement({
+export const SecurityLogEntry = builder.prismaObject('SecurityLogEntry', {
   description: 'An event in the security log. It never contains a license key, a password or a token.',
   interfaces: [Node],
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'UUID, the same as in REST. The log is ordered by it.' }),
-    event: t.field({
-      type: securityEvent,
-      description: 'What happened.',
-      resolve: ({ event }) => event as SecurityEvent,
-    }),
-    code: t.exposeString('code', {
-      nullable: true,
-      description: "The verdict on a client's request; null for actions of a developer.",
-    }),
-    applicationId: t.exposeID('applicationId', {
-      nullable: true,
-      description: 'The application that the entry is about; null if it is about the account.',
-    }),
-    licenseId: t.exposeID('licenseId', {
-      nullable: true,
-      description: 'The license that the entry is about, even if it was deleted; null if it is about none.',
-    }),
-    userId: t.exposeID('userId', {
-      nullable: true,
-      description: 'The end user that the entry is about, even if deleted; null if it is about none.',
-    }),
-    ip: t.exposeString('ip', {
-      nullable: true,
-      description: 'The IP address that the request came from; null if unknown.',
-    }),
-    country: t.exposeString('country', {
-      nullable: true,
-      description: 'The country of the IP address (ISO 3166-1 alpha-2); null if unknown.',
-    }),
-    hwid: t.exposeString('hwid', {
-      nullable: true,
-      description: 'The device that the entry is about; null if it is about none.',
-    }),
-    metadata: t.field({
-      type: 'JSONObject',
-      description: 'More about the event, depending on its kind.',
-      resolve: ({ metadata }) => (typeof metadata === 'object' && metadata !== null ? metadata : {}),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
-    application: t.field({
-      ...reads('applicationId'),
-      type: Application,
-      nullable: true,
-      description: 'The application that the entry is about; null if it is about the account.',
-      resolve: ({ applicationId }, _args, context, info) =>
-        applicationId === null ? null : findApplication(applicationId, context, info),
-    }),
-    license: t.field({
-      ...reads('licenseId'),
-      type: License,
-      nullable: true,
-      description:
-        'The license that the entry is about; null if it is about none or the license was deleted.',
-      resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
-    }),
-    user: t.field({
-      ...reads('userId'),
-      type: EndUser,
-      nullable: true,
-      description:
-        'The end user that the entry is about; null if it is about none or the end user was deleted.',
-      resolve: ({ userId }, _args, context, info) => findEndUser(userId, context, info),
-    }),
-  }),
+  select: securityLogSelect,
 });
+
+builder.objectFields(SecurityLogEntry, (t) => ({
+  id: t.exposeID('id', { description: 'UUID, the same as in REST. The log is ordered by it.' }),
+  event: t.field({
+    type: securityEvent,
+    description: 'What happened.',
+    resolve: ({ event }) => event as SecurityEvent,
+  }),
+  code: t.exposeString('code', {
+    nullable: true,
+    description: "The verdict on a client's request; null for actions of a developer.",
+  }),
+  applicationId: t.exposeID('applicationId', {
+    nullable: true,
+    description: 'The application that the entry is about; null if it is about the account.',
+  }),
+  licenseId: t.exposeID('licenseId', {
+    nullable: true,
+    description: 'The license that the entry is about, even if it was deleted; null if it is about none.',
+  }),
+  userId: t.exposeID('userId', {
+    nullable: true,
+    description: 'The end user that the entry is about, even if deleted; null if it is about none.',
+  }),
+  ip: t.exposeString('ip', {
+    nullable: true,
+    description: 'The IP address that the request came from; null if unknown.',
+  }),
+  country: t.exposeString('country', {
+    nullable: true,
+    description: 'The country of the IP address (ISO 3166-1 alpha-2); null if unknown.',
+  }),
+  hwid: t.exposeString('hwid', {
+    nullable: true,
+    description: 'The device that the entry is about; null if it is about none.',
+  }),
+  metadata: t.field({
+    type: 'JSONObject',
+    description: 'More about the event, depending on its kind.',
+    resolve: ({ metadata }) => (typeof metadata === 'object' && metadata !== null ? metadata : {}),
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+  application: t.field({
+    ...reads('applicationId'),
+    type: Application,
+    nullable: true,
+    description: 'The application that the entry is about; null if it is about the account.',
+    resolve: ({ applicationId }, _args, context, info) =>
+      applicationId === null ? null : findApplication(applicationId, context, info),
+  }),
+  license: t.field({
+    ...reads('licenseId'),
+    type: License,
+    nullable: true,
+    description: 'The license that the entry is about; null if it is about none or the license was deleted.',
+    resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
+  }),
+  user: t.field({
+    ...reads('userId'),
+    type: EndUser,
+    nullable: true,
+    description:
+      'The end user that the entry is about; null if it is about none or the end user was deleted.',
+    resolve: ({ userId }, _args, context, info) => findEndUser(userId, context, info),
+  }),
+}));
 
 export const SecurityLogConnection = connectionType(
   'SecurityLogConnection',

@@ -2,7 +2,7 @@ import type { Prisma } from '../../db/client.ts';
 import { columnsOf, type ListTable } from '../list-source.ts';
 
 /** What a developer can be shown of the account: selected, so that the password's hash is never read. */
-const accountSelect = {
+export const accountSelect = {
   id: true,
   keyCreationMode: true,
   licenseMask: true,
