@@ -5,7 +5,6 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import type { App } from './app.ts';
 import type { Config } from './config.ts';
 import { createDeps } from './deps.ts';
-import { createDrain } from './lib/drain.ts';
 import {
   type HttpLimits,
   httpLimitsBehind,
@@ -13,7 +12,8 @@ import {
   malformedRequest,
   refusalBody,
   refusalFields,
-} from './lib/http-limits.ts';
+} from './http-limits.ts';
+import { createDrain } from './lib/drain.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import type { ProcessMetrics } from './telemetry/workers-page.ts';

@@ -84,8 +84,14 @@ const directions: readonly Direction[] = [
   },
   {
     part: 'src/server.ts',
-    ours: ['src/app.ts', 'src/deps.ts', 'src/config.ts', 'src/telemetry/', 'src/lib/'],
+    ours: ['src/app.ts', 'src/deps.ts', 'src/config.ts', 'src/http-limits.ts', 'src/telemetry/', 'src/lib/'],
     packages: { not: [...database, ...redis, ...graphqlLibraries] },
+    ...server,
+  },
+  {
+    part: 'src/http-limits.ts',
+    ours: ['src/lib/'],
+    packages: { only: [] },
     ...server,
   },
   {

@@ -282,7 +282,7 @@ describe('one process at a time', { timeout: 120_000 }, () => {
     await expect(open(directory)).rejects.toMatchObject({ problem: 'locked' });
   });
 
-  it('takes over from a killed process and removes its socket', async () => {
+  it('takes over from a killed process and removes its socket', { tags: 'slow' }, async () => {
     const directory = await newDirectory();
     const holder = openInProcess(directory, 'hold');
     expect(await holder.line()).toBe('open 0');

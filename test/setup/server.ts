@@ -6,7 +6,7 @@ import pg from 'pg';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
-import type { HttpLimits } from '../../src/lib/http-limits.ts';
+import type { HttpLimits } from '../../src/http-limits.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';

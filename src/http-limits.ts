@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { newId } from './ids.ts';
+import { newId } from './lib/ids.ts';
 
 /** Limits per connection, with the names of Node.js's options. Times are in milliseconds. */
 export interface HttpLimits {
