@@ -21,8 +21,9 @@ export interface RequestLog {
 }
 
 /**
- * The line is level `error` where the service failed, `debug` where a probe found it well, and `info` else. Below the
- * level of the log nothing is built.
+ * Failures of the service are level `error`. Probes that find it well are `debug`, and so are client calls with status
+ * 200, the most frequent requests: the security log and the metrics have their verdicts. All others are `info`. Below the
+ * level of the log, nothing is built.
  */
 export function createRequestLog(log: Logger): RequestLog {
   const isOn = {
@@ -41,7 +42,8 @@ export function createRequestLog(log: Logger): RequestLog {
 
 function levelOf(notes: RequestNotes, { status }: RequestEnd): 'error' | 'info' | 'debug' {
   if ((status !== null && status >= 500) || notes.code === 'INTERNAL') return 'error';
-  return notes.transport === 'health' ? 'debug' : 'info';
+  const isRoutine = notes.transport === 'health' || (notes.transport === 'sealed' && status === 200);
+  return isRoutine ? 'debug' : 'info';
 }
 
 /** A closed list of fields, each of a closed set, of the service's own making, or cleaned and cut. Undefined ones are left out. */

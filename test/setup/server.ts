@@ -12,6 +12,9 @@ import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
 import './engine-code.ts';
 
+// The application loads it on first use, which takes seconds where sources are transformed: no test is to wait for that.
+import '../../src/graphql/handler.ts';
+
 /**
  * A whole service of a test file's own, on a port of its own, reached over HTTP like any other.
  * It trusts one proxy, so that every client of a test can come from an address, and a rate limit, of its own.
