@@ -21,8 +21,9 @@ export interface RequestLog {
 }
 
 /**
- * Logs server errors at level `error`, successful health checks at `debug`, and everything else at `info`. Suppressed
- * lines are not built.
+ * Logs server errors at level `error`, and at `debug` successful health checks and client calls with status 200, which
+ * are the most frequent requests: the metrics count their verdicts. Everything else is `info`. Suppressed lines are not
+ * built.
  */
 export function createRequestLog(log: Logger): RequestLog {
   const isOn = {
@@ -41,7 +42,8 @@ export function createRequestLog(log: Logger): RequestLog {
 
 function levelOf(notes: RequestNotes, { status }: RequestEnd): 'error' | 'info' | 'debug' {
   if ((status !== null && status >= 500) || notes.code === 'INTERNAL') return 'error';
-  return notes.transport === 'health' ? 'debug' : 'info';
+  const isRoutine = notes.transport === 'health' || (notes.transport === 'sealed' && status === 200);
+  return isRoutine ? 'debug' : 'info';
 }
 
 /**

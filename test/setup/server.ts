@@ -12,6 +12,9 @@ import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
 import './engine-code.ts';
 
+// The application loads it on first use, which takes seconds where sources are transformed: no test is to wait for that.
+import '../../src/graphql/handler.ts';
+
 /**
  * A complete service for one test file, on its own port, reached over HTTP. It trusts one proxy, so that every client of a
  * test can have its own address and rate limits.
