@@ -89,7 +89,7 @@ test('a service with a truncated secret file fails with advice and does not chan
   await truncate(path, 20);
   const before = readFileSync(path);
   const said = await startServiceProcess({ DATA_DIR: directory }).then(String, String);
-  expect(said).toMatch(/service-secret does not hold .*secret.*Restore it from a backup/s);
+  expect(said).toMatch(/service-secret does not contain .*secret.*Restore it from a backup/s);
   expect(said).not.toMatch(/\n\s+at /);
   expect(said).not.toContain(before.toString().trim());
   expect(readFileSync(path)).toEqual(before);

@@ -143,7 +143,7 @@ test('a failed step is logged, and later steps still run', async () => {
     await maintain({ database, clock: { now: () => later }, log, retentionDays: 90 });
     expect(await sessionsGoOn(server)).toEqual([true]);
     const errors = server.logLines.filter((line) => line.includes('the next maintenance tries again'));
-    expect(errors).toEqual([expect.stringContaining("Could not make the coming weeks' log partitions")]);
+    expect(errors).toEqual([expect.stringContaining("Could not create the coming weeks' log partitions")]);
     expect(errors[0]).toContain('is not attached to the log');
   } finally {
     await server.close();
