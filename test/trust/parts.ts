@@ -132,15 +132,21 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'parsers',
-    carryOut: tests('parsers', ['test/attack', 'test/protocol'], ({ fuzzRuns }) => ({
-      FUZZ_RUNS: String(fuzzRuns),
-    })),
+    carryOut: tests(
+      'parsers',
+      ['test/attack', 'test/protocol', '--exclude', 'test/attack/fuzz-routes.test.ts'],
+      ({ fuzzRuns }) => ({ FUZZ_RUNS: String(fuzzRuns) }),
+    ),
   },
   {
     name: 'routes',
     carryOut: tests(
       'routes',
-      ['test/api/hostile-input.test.ts', 'test/graphql/hostile-input.test.ts'],
+      [
+        'test/attack/fuzz-routes.test.ts',
+        'test/api/hostile-input.test.ts',
+        'test/graphql/hostile-input.test.ts',
+      ],
       ({ routeRuns }) => ({ FUZZ_RUNS: String(routeRuns) }),
     ),
   },
