@@ -51,8 +51,8 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-builder.queryType({ description: 'Reads a developer can make.' });
+builder.queryType({ description: 'What a developer can read.' });
 builder.mutationType({
   description:
-    'Changes a developer can make. Each takes one input and returns what changed; null comes with an error, and does not affect the other fields of the document.',
+    'What a developer can change. Each mutation takes one input and returns what changed; null comes with an error, and does not affect the other fields of the document.',
 });

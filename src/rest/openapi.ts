@@ -134,7 +134,8 @@ export function registerComponents(api: OpenAPIHono<RestEnv>): void {
     name: sessionCookieName,
     description:
       'Set by register and login; valid for 7 days. If a request carries both credentials, a valid cookie takes ' +
-      'precedence. Unsafe requests that use it from a browser must come from this site or from an allowed origin.',
+      'precedence. Requests that use it from a browser and may change something must come from this site or from an ' +
+      'allowed origin.',
   });
   openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',

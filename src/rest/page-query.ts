@@ -28,5 +28,5 @@ export const listQuery = strictObject({
 
 /** OpenAPI description of such a list. */
 export const listNote =
-  `Returns the whole list, up to ${wholeList.rows.toLocaleString('en-US')} rows and ` +
+  `Without \`limit\`, returns the whole list, up to ${wholeList.rows.toLocaleString('en-US')} rows and ` +
   `${wholeList.bytes / 1_000_000} MB. If there is more, \`nextCursor\` is set: pass it as \`cursor\` to get the rest.`;

@@ -34,7 +34,10 @@ export const developerSchema = z
     licenseMask: z
       .string()
       .nullable()
-      .openapi({ description: "Mask for keys created without one; null for the service's default." }),
+      .openapi({
+        description:
+          "The mask of license keys that are created without one; null if the service's default applies.",
+      }),
     createdAt: timestamp,
   })
   .openapi('Developer');
@@ -52,11 +55,11 @@ export const applicationSchema = z
     registrationEnabled: z.boolean(),
     responseMessages: z.record(z.enum(messageKeys), z.string()).openapi({
       required: messageKeys,
-      description: 'Message shown to clients for each code: your text, or the default.',
+      description: 'All texts that clients are shown: yours, and the defaults for the others.',
     }),
     publicKeyB64: z
       .string()
-      .openapi({ description: 'Base64 of the 32 raw bytes of the Ed25519 public key.' }),
+      .openapi({ description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.' }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -68,14 +71,14 @@ export const sdkHintSchema = z
     appId: uuid,
     version: z.string(),
     publicKeyB64: z.string(),
-    snippet: z.string().openapi({ description: 'TypeScript that validates a license with the SDK.' }),
+    snippet: z.string().openapi({ description: 'TypeScript code that validates a license with the SDK.' }),
   })
   .openapi('SdkHint');
 
 export const mintedLicenseSchema = z
   .object({
     id: uuid,
-    licenseKey: z.string().openapi({ description: 'The plaintext key. It is shown only once.' }),
+    licenseKey: z.string().openapi({ description: 'The key in plain text. It is shown only once.' }),
     keyPrefix: z.string(),
     durationSeconds: z.int(),
     subscriptionTier: z.int(),
@@ -89,7 +92,9 @@ export const licenseSchema = z
     keyPrefix: z.string(),
     status: z.enum(['unused', 'active', 'expired', 'banned']),
     subscriptionTier: z.int(),
-    durationSeconds: z.int().openapi({ description: 'Duration from first use; 0 means it never expires.' }),
+    durationSeconds: z
+      .int()
+      .openapi({ description: 'The term in seconds, counted from first use; 0 means unlimited.' }),
     activatedAt: timestamp.nullable(),
     expiresAt: timestamp.nullable(),
     hwid: z.string().nullable(),
@@ -105,7 +110,7 @@ export const apiKeySchema = z
   .object({
     id: uuid,
     name: z.string(),
-    apiKey: z.string().openapi({ description: 'The plaintext token. It is shown only once.' }),
+    apiKey: z.string().openapi({ description: 'The key in plain text. It is shown only once.' }),
     keyPrefix: z.string(),
     createdAt: timestamp,
   })
@@ -123,7 +128,7 @@ export const endUserSchema = z
     subscriptionTier: z
       .int()
       .nullable()
-      .openapi({ description: 'Tier of the linked license; null without one.' }),
+      .openapi({ description: 'The tier of the linked license; null without a license.' }),
     lastIp: z.string().nullable(),
     lastHwid: z.string().nullable(),
     createdAt: timestamp,
@@ -137,7 +142,7 @@ export const banSchema = z
     banType: z.enum(['hwid', 'ip']),
     value: z.string().openapi({ description: 'The banned HWID or IP address.', example: '192.0.2.7' }),
     sourceLicenseId: uuid.nullable().openapi({
-      description: 'The license whose ban created this entry; null once that license is deleted.',
+      description: 'The license whose ban created this one; null once that license is deleted.',
     }),
     createdAt: timestamp,
   })
@@ -162,15 +167,25 @@ export const securityLogEntrySchema = z
     code: z
       .string()
       .nullable()
-      .openapi({ description: "The verdict code of a client's request.", example: 'OK' }),
+      .openapi({
+        description: "The verdict on a client's request; null for actions of a developer.",
+        example: 'OK',
+      }),
     licenseId: uuid.nullable(),
     userId: uuid.nullable(),
     ip: z.string().nullable(),
-    country: z.string().nullable().openapi({ description: 'ISO 3166-1 alpha-2 code.' }),
+    country: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The country of the IP address (ISO 3166-1 alpha-2); null if unknown.' }),
     hwid: z.string().nullable(),
     metadata: z
       .unknown()
-      .openapi({ type: 'object', additionalProperties: true, description: 'Details of the event.' }),
+      .openapi({
+        type: 'object',
+        additionalProperties: true,
+        description: 'More about the event, depending on its kind.',
+      }),
     createdAt: timestamp,
   })
   .openapi('SecurityLogEntry');

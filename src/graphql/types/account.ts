@@ -27,8 +27,7 @@ const Vault = builder.objectRef<VaultShape>('Vault').implement({
       description: "Base64 of the salt of the key that the browser derives from the vault's passphrase.",
     }),
     vaultCheckB64: t.exposeString('vaultCheckB64', {
-      description:
-        'Base64 of a known text encrypted under that key, by which a wrong passphrase is detected.',
+      description: 'Base64 of a known text that is encrypted under that key; it reveals a wrong passphrase.',
     }),
   }),
 });
@@ -48,7 +47,8 @@ builder.objectFields(Account, (t) => ({
   }),
   licenseMask: t.exposeString('licenseMask', {
     nullable: true,
-    description: "The mask of keys that are created without one; null if the service's default applies.",
+    description:
+      "The mask of license keys that are created without one; null if the service's default applies.",
   }),
   vault: t.field({
     ...reads('vaultSaltB64', 'vaultCheckB64'),
@@ -112,7 +112,7 @@ const SetVaultInput = builder.inputType('SetVaultInput', {
 });
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
-  description: 'Changes to your profile. Omitted fields stay as they are.',
+  description: 'Changes to your profile. Omitted fields are unchanged.',
   fields: (t) => ({
     name: t.string({ description: 'The display name: 1 to 100 characters.' }),
     email: t.string({ description: 'An email address that no other account has.' }),

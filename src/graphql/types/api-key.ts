@@ -104,7 +104,8 @@ builder.mutationFields((t) => ({
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
     nullable: true,
-    description: 'Revokes an API key for good. Revoking it again changes nothing. Errors: API_KEY_NOT_FOUND.',
+    description:
+      'Revokes an API key permanently. Revoking a revoked key has no effect. Errors: API_KEY_NOT_FOUND.',
     args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await revokeApiKey({ ctx: service, input });

@@ -12,8 +12,8 @@ import { Node } from './node.ts';
 
 export const keyCreationMode = builder.enumType('KeyCreationMode', {
   values: {
-    default: { description: 'The server generates keys and shows each one once.' },
-    private: { description: 'The browser generates keys and sends only their hashes to the server.' },
+    default: { description: 'The service generates keys and shows each one once.' },
+    private: { description: 'The browser generates keys and sends only their hashes to the service.' },
   } as const,
   description: 'Where license keys are generated.',
 });
@@ -33,7 +33,8 @@ builder.objectFields(Developer, (t) => ({
   }),
   licenseMask: t.exposeString('licenseMask', {
     nullable: true,
-    description: "The account's license key mask; null if the service's default applies.",
+    description:
+      "The mask of license keys that are created without one; null if the service's default applies.",
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
 }));
@@ -54,7 +55,7 @@ const RegisterInput = builder.inputType('RegisterInput', {
     password: t.string({ required: true, description: '12 to 128 characters.' }),
     name: t.string({ required: true, description: 'The display name.' }),
     turnstileToken: t.string({
-      description: 'The token of a solved bot challenge, if the server requires one.',
+      description: 'The token of a solved bot challenge, if the service requires one.',
     }),
   }),
 });
@@ -65,7 +66,7 @@ const LoginInput = builder.inputType('LoginInput', {
     email: t.string({ required: true, description: "The account's email address." }),
     password: t.string({ required: true, description: "The account's password." }),
     turnstileToken: t.string({
-      description: 'The token of a solved bot challenge, if the server requires one.',
+      description: 'The token of a solved bot challenge, if the service requires one.',
     }),
   }),
 });

@@ -183,7 +183,7 @@ builder.mutationFields((t) => ({
     type: DeleteEndUserPayload,
     nullable: true,
     description:
-      "Deletes an end user's account and sessions. The license and log entries stay. Errors: APP_NOT_FOUND, USER_NOT_FOUND.",
+      "Deletes an end user's account and sessions. The license and the log entries remain. Errors: APP_NOT_FOUND, USER_NOT_FOUND.",
     args: {
       input: t.arg({
         type: EndUserInput('DeleteEndUserInput', 'The end user to delete.'),

@@ -25,7 +25,7 @@ const banScope = builder.enumType('BanScope', {
   description: 'What a ban covers.',
   values: {
     license: { description: 'Only the license.' },
-    hwid: { description: 'The license and the device it is bound to.' },
+    hwid: { description: 'The license and the device that it is bound to.' },
     hwid_and_ip: { description: 'The license, its device if it is bound, and an IP address.' },
   } as const,
 });
@@ -82,7 +82,10 @@ const ExtendLicensesInput = builder.inputType('ExtendLicensesInput', {
   description: 'The extension of the active licenses of an application.',
   fields: (t) => ({
     applicationId: t.id({ required: true, description: 'The id of the application.' }),
-    seconds: t.int({ required: true, description: '1 to 315,619,200 (about ten years).' }),
+    seconds: t.int({
+      required: true,
+      description: 'The number of seconds: 1 to 315,619,200 (about ten years).',
+    }),
   }),
 });
 
@@ -91,7 +94,7 @@ const ExtendLicensesPayload = builder
   .implement({
     description: 'The result of the extension.',
     fields: (t) => ({
-      extended: t.exposeInt('extended', { description: 'How many licenses were extended.' }),
+      extended: t.exposeInt('extended', { description: 'The number of extended licenses.' }),
       application: t.field({
         type: Application,
         description: 'The application. Its licenses have their new terms.',
@@ -114,7 +117,7 @@ builder.mutationFields((t) => ({
     type: licensePayload('ResetLicenseHwidPayload'),
     nullable: true,
     description:
-      'Unbinds a license from its device; the next validation or login binds a new one. Bans of the device stay. Errors: LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.',
+      'Unbinds a license from its device. Status, expiry and activation are unchanged, and so are bans of the device. The next validation or login binds a device again. Errors: LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.',
     args: { input: t.arg({ type: ResetLicenseHwidInput, required: true, description: 'The license.' }) },
     resolve: (_parent, { input }, { service }) => resetLicenseHwid({ ctx: service, input }),
   }),
@@ -122,7 +125,7 @@ builder.mutationFields((t) => ({
     type: DeleteLicensePayload,
     nullable: true,
     description:
-      'Deletes a license for good. Its end users stay, without a license. To block a customer, ban the license instead. Errors: LICENSE_NOT_FOUND.',
+      'Deletes a license permanently. Its end users remain, without a license. To block a customer, ban the license instead. Errors: LICENSE_NOT_FOUND.',
     args: { input: t.arg({ type: DeleteLicenseInput, required: true, description: 'The license.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await deleteLicense({ ctx: service, input });

@@ -12,14 +12,16 @@ const MintedLicenseType = builder.objectRef<MintedLicense>('MintedLicense').impl
   description: 'A new license with its key. The key is shown only once.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the license.' }),
-    licenseKey: t.exposeString('licenseKey', { description: 'The key in plain text.' }),
+    licenseKey: t.exposeString('licenseKey', {
+      description: 'The key in plain text. It is shown only once.',
+    }),
     keyPrefix: t.exposeString('keyPrefix', {
-      description: 'The first characters of the key, which stay readable.',
+      description: 'The first characters of the key.',
     }),
     durationSeconds: t.exposeInt('durationSeconds', {
-      description: 'The term, counted from first use; 0 means unlimited.',
+      description: 'The term in seconds, counted from first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
+    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'The tier, from 0.' }),
   }),
 });
 
@@ -27,12 +29,12 @@ const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
   description: 'The licenses to create.',
   fields: (t) => ({
     applicationId: t.id({ required: true, description: 'The application that they are for.' }),
-    amount: t.int({ required: true, description: '1 to 10,000.' }),
+    amount: t.int({ required: true, description: 'The number of licenses: 1 to 10,000.' }),
     durationSeconds: t.int({
       required: true,
-      description: 'The term of each, counted from its first use; 0 means unlimited.',
+      description: 'The term of each in seconds, counted from first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.int({ description: 'From 0, the default.' }),
+    subscriptionTier: t.int({ description: 'The tier, from 0; 0 by default.' }),
     mask: t.string({
       description: "A pattern in which each X becomes a random character; by default the account's mask.",
     }),
@@ -60,7 +62,7 @@ const CreateLicensesPayload = builder
         // If reading it failed, the keys would be lost with it.
         nullable: true,
         description:
-          'The application that they are for. Null comes with an error; the keys are valid all the same.',
+          'The application that they are for. Null comes with an error; the keys are valid even then.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),
@@ -95,9 +97,9 @@ const BlindLicenseKeyInput = builder.inputType('BlindLicenseKeyInput', {
     }),
     durationSeconds: t.int({
       required: true,
-      description: 'The term, counted from first use; 0 means unlimited.',
+      description: 'The term in seconds, counted from first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.int({ description: 'From 0; by default that of the batch.' }),
+    subscriptionTier: t.int({ description: 'The tier, from 0; by default that of the batch.' }),
     noteCiphertextB64: t.string({ description: 'Base64 of the note, encrypted in the browser.' }),
   }),
 });
@@ -107,7 +109,7 @@ const CreateBlindLicensesInput = builder.inputType('CreateBlindLicensesInput', {
   fields: (t) => ({
     applicationId: t.id({ required: true, description: 'The application that they are for.' }),
     keys: t.field({ type: [BlindLicenseKeyInput], required: true, description: '1 to 10,000 keys.' }),
-    subscriptionTier: t.int({ description: 'For keys without a tier; 0 by default.' }),
+    subscriptionTier: t.int({ description: 'The tier of keys that name none; 0 by default.' }),
     mask: t.string({ description: 'The mask that the keys were generated from; a weak mask is rejected.' }),
   }),
 });
@@ -118,9 +120,9 @@ const BlindLicenseType = builder.objectRef<BlindLicense>('BlindLicense').impleme
     id: t.exposeID('id', { description: 'The id of the license.' }),
     keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
     durationSeconds: t.exposeInt('durationSeconds', {
-      description: 'The term, counted from first use; 0 means unlimited.',
+      description: 'The term in seconds, counted from first use; 0 means unlimited.',
     }),
-    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'From 0.' }),
+    subscriptionTier: t.exposeInt('subscriptionTier', { description: 'The tier, from 0.' }),
   }),
 });
 
@@ -139,7 +141,7 @@ const CreateBlindLicensesPayload = builder
         type: Application,
         nullable: true,
         description:
-          'The application that they are for. Null comes with an error; the licenses are stored all the same.',
+          'The application that they are for. Null comes with an error; the licenses are stored even then.',
         resolve: ({ applicationId }, _args, context, info) => findApplication(applicationId, context, info),
       }),
     }),

@@ -37,7 +37,7 @@ builder.objectFields(License, (t) => ({
     description: 'From 0; your program decides what it means.',
   }),
   durationSeconds: t.exposeInt('durationSeconds', {
-    description: 'The term, counted from first use; 0 means unlimited.',
+    description: 'The term in seconds, counted from first use; 0 means unlimited.',
   }),
   activatedAt: t.expose('activatedAt', {
     type: 'DateTime',
@@ -51,11 +51,11 @@ builder.objectFields(License, (t) => ({
   }),
   hwid: t.exposeString('hwid', {
     nullable: true,
-    description: 'The device it is bound to; null if it is not bound.',
+    description: 'The device that it is bound to; null if it is not bound.',
   }),
   lastIp: t.exposeString('lastIp', {
     nullable: true,
-    description: 'The IP address it was last used from; null before first use.',
+    description: 'The IP address that it was last used from; null before first use.',
   }),
   note: t.exposeString('note', {
     nullable: true,

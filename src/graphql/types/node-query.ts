@@ -46,7 +46,7 @@ builder.queryField('node', (t) =>
     type: Node,
     nullable: true,
     description:
-      'Fetches an object by its id. Null if you have no object with this id; null also comes with an UNAUTHENTICATED error.',
+      'Fetches an object by its id. Null without an error if you have no object with this id; otherwise null comes with an UNAUTHENTICATED error.',
     args: { id: t.arg.id({ required: true, description: 'The id of the object.' }) },
     // It looks into every table.
     complexity: { field: 10, multiplier: 1 },

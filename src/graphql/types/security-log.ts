@@ -47,7 +47,7 @@ export const securityEvent = builder.enumType('SecurityEvent', {
     },
     user_logged_in: { description: 'An end user tried to log in; the code is the verdict.' },
     user_upgraded: {
-      description: 'An end user tried to upgrade to a better license; the code is the verdict.',
+      description: 'An end user tried to upgrade to a license of a higher tier; the code is the verdict.',
     },
     api_key_created: { description: 'An API key was created.' },
     api_key_revoked: { description: 'An API key was revoked.' },

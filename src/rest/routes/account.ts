@@ -36,7 +36,7 @@ const maskRoute = createRoute({
   operationId: 'setLicenseMask',
   summary: "Set the account's default license key mask; null for the service's default",
   description:
-    'Used for licenses created without a mask. Each `X` becomes a random character; at least 8 are required.',
+    'The mask of license keys that are created without one. Each `X` becomes a random character; at least 8 are required.',
   request: { body: jsonBody(setMaskInput) },
   responses: {
     200: jsonAnswer('The updated mask', answer({ mask: z.string().nullable() })),
@@ -64,7 +64,7 @@ const vaultRoute = createRoute({
   method: 'post',
   path: '/account/vault',
   operationId: 'setVault',
-  summary: 'Store the check fields a browser needs to unlock private-mode notes',
+  summary: 'Store what a browser needs to unlock the notes of private mode',
   description: 'The service never receives the passphrase or the key derived from it.',
   request: { body: jsonBody(setVaultInput) },
   responses: {

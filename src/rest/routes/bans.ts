@@ -25,7 +25,7 @@ const listRoute = createRoute({
   path: '/apps/{id}/bans',
   operationId: 'listBans',
   summary: "List an application's banned devices and IP addresses, newest first",
-  description: `Banning a license with scope \`hwid\` or \`hwid_and_ip\` creates them. Banned licenses are not listed here. ${listNote}`,
+  description: `Banning a license with scope \`hwid\` or \`hwid_and_ip\` creates these bans. Banned licenses are not listed here. ${listNote}`,
   request: { params, query: listQuery },
   responses: {
     200: jsonAnswer('The bans', answer({ bans: z.array(banSchema), nextCursor: z.string().nullable() })),
@@ -38,13 +38,13 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}/bans/{banId}',
   operationId: 'deleteBan',
-  summary: 'Remove a ban; the license that caused it stays banned',
+  summary: 'Lift a ban; the license whose ban created it stays banned',
   description: 'The device or IP address can use the application again, with another license.',
   request: {
     params: params.extend({ banId: nestedIdParam('banId', 'the ban') }),
   },
   responses: {
-    200: jsonAnswer('The ban is removed', answer({})),
+    200: jsonAnswer('The ban is lifted', answer({})),
     ...failures(...changeCodes, 'APP_NOT_FOUND', 'BAN_NOT_FOUND'),
   },
 });

@@ -25,7 +25,7 @@ const logsRoute = createRoute({
   summary: "List an application's security log, newest first",
   description:
     'Contains dashboard changes and the verdicts of all client requests; a verdict may appear up to a quarter of a ' +
-    'second late. Entries are purged after about 90 days. `q` searches event, code, IP address, country and HWID.',
+    'second late. Entries are deleted after about 90 days. `q` searches event, code, IP address, country and HWID.',
   request: { params: idParam('the application'), query: pageQuery },
   responses: {
     200: jsonAnswer(

@@ -38,8 +38,8 @@ const createLicensesRoute = createRoute({
   operationId: 'createLicenses',
   summary: 'Create license keys; they are shown only once',
   description:
-    'Each `X` in `mask` becomes a random character; other characters are kept. `durationSeconds` counts ' +
-    'from first use; 0 means the license never expires. `warning` says that the keys cannot be recovered, and ' +
+    'Each `X` in `mask` becomes a random character; other characters are kept. `durationSeconds` is the ' +
+    'term, counted from first use; 0 means unlimited. `warning` says that the keys cannot be recovered, and ' +
     'whether the mask is short. In private mode the response is PRIVATE_MODE: generate keys in the browser and ' +
     'send their hashes to `/licenses/create-blind`. RATE_LIMITED is also returned when your account has created ' +
     'too many licenses within a minute; `error` says how many are left.',
@@ -92,7 +92,7 @@ const extendRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/licenses/extend',
   operationId: 'extendLicenses',
-  summary: 'Extend all active licenses that have an expiry',
+  summary: 'Extend all active licenses whose term is limited',
   description:
     'Licenses that are unused, expired or banned, or never expire, are unchanged. If any license would expire after ' +
     '9999-12-31T23:59:59Z, none is extended and the response is VALIDATION_FAILED.',
@@ -155,9 +155,9 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/reset-hwid',
   operationId: 'resetLicenseHwid',
-  summary: "Clear a license's device binding",
+  summary: 'Unbind a license from its device',
   description:
-    'Status, expiry and activation are unchanged, and so are bans of the device. The next validation binds a device again.',
+    'Status, expiry and activation are unchanged, and so are bans of the device. The next validation or login binds a device again.',
   request: { params },
   responses: {
     200: licenseAnswer,
@@ -170,8 +170,8 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/licenses/{id}',
   operationId: 'deleteLicense',
-  summary: 'Delete a license',
-  description: 'Its end users remain, without a license.',
+  summary: 'Delete a license permanently',
+  description: 'Its end users remain, without a license. To block a customer, ban the license instead.',
   request: { params },
   responses: {
     200: jsonAnswer('The license is deleted', answer({})),

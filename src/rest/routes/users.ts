@@ -51,7 +51,7 @@ const createUserRoute = createRoute({
   operationId: 'createEndUser',
   summary: 'Create an end user without a client session',
   description:
-    'An unused license becomes active and its duration starts; no device is bound. If the application requires ' +
+    'An unused license becomes active and its term starts; no device is bound. If the application requires ' +
     'a license to register, `licenseKey` is required here too.',
   request: { params, body: jsonBody(createEndUserInput) },
   responses: {
@@ -106,7 +106,7 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/users/{userId}/reset-hwid',
   operationId: 'resetEndUserHwid',
-  summary: "Clear a user's device and the linked license's device binding",
+  summary: "Clear an end user's device and unbind the linked license from its device",
   description:
     "The license's status and expiry are unchanged. The next validation or login binds a device again.",
   request: { params: userParams },
