@@ -9,7 +9,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import type { Change, Changes } from '../../src/services/changes/change.ts';
 import { createChangePurge } from '../../src/services/changes/purge.ts';
 import { readChanges } from '../../src/services/changes/read.ts';
-import { recordChanges } from '../../src/services/changes/record.ts';
+import { createChangeRecorder, recordChanges } from '../../src/services/changes/record.ts';
 import { startWatch, type Watch } from '../../src/services/changes/watch.ts';
 import { hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { databaseKinds } from '../setup/database.ts';
@@ -152,6 +152,18 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
     await insert('unseen', '-1 year');
     await purge();
     expect((await pool.query('SELECT keys FROM cache_changes')).rows).toEqual([{ keys: ['unseen'] }]);
+  });
+
+  test('is recorded outside of a transaction too, after a change without keys as well', async () => {
+    const first = await readChanges(pool, null);
+    const recorder = createChangeRecorder(pool, log);
+    await recorder.record('log', []);
+    await recorder.record('logout', ['cookie']);
+    const logout: Change = { cache: 'logout', keys: ['cookie'] };
+    await vi.waitFor(
+      async () => expect((await readChanges(pool, first.position)).changes).toContainEqual(logout),
+      patient,
+    );
   });
 
   test('costs a write one statement, the last before its commit', async () => {

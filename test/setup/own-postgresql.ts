@@ -67,6 +67,27 @@ export class OwnPostgresql {
     return server;
   }
 
+  /** Starts a standby of this server, which replays what this one writes. Remove it before its primary. */
+  async startStandby(): Promise<OwnPostgresql> {
+    const standby = new OwnPostgresql(this.#programs, await freePort(), tmpdir(), []);
+    const options = [
+      '-D',
+      standby.#data,
+      '-d',
+      this.url,
+      '--write-recovery-conf',
+      '--checkpoint=fast',
+      '--no-sync',
+    ];
+    execFileSync(join(this.#programs, 'pg_basebackup'), options, {
+      cwd: standby.#directory,
+      stdio: 'pipe',
+      ...standby.#user,
+    });
+    await standby.start();
+    return standby;
+  }
+
   get url(): string {
     return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
   }

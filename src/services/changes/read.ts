@@ -34,6 +34,9 @@ const mostChanges = 10_000;
 /**
  * The changes of exactly those transactions that the earlier snapshot did not see. (Ids and times are assigned before the
  * commit: a reader that goes by them misses transactions that commit late.)
+ *
+ * On a standby, PostgreSQL leaves the transactions under way out of a `pg_snapshot`, so that they seem to be visible. There
+ * a look has seen only what is older than all of them: some changes are read twice, and none is missed.
  */
 const query = `
   SELECT here.snapshot::text AS snapshot, current_setting('transaction_read_only') = 'on' AS "isReadOnly",
@@ -47,7 +50,11 @@ const query = `
          AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
        LIMIT ${mostChanges + 1}
      ) AS change) AS changes
-  FROM (SELECT pg_current_snapshot() AS snapshot) AS here`;
+  FROM (
+    SELECT CASE WHEN pg_is_in_recovery() THEN format('%1$s:%1$s:', pg_snapshot_xmin(now.snapshot))::pg_snapshot
+      ELSE now.snapshot END AS snapshot
+    FROM (SELECT pg_current_snapshot() AS snapshot) AS now
+  ) AS here`;
 
 const row = z.object({
   snapshot: z.string().regex(/^\d+:\d+:[\d,]*$/),

@@ -54,6 +54,7 @@ export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): Cha
 
   return {
     async record(cache, keys) {
+      if (keys.length === 0) return;
       const own = waiting.get(cache) ?? new Set();
       waiting.set(cache, own);
       for (const key of keys) own.add(key);
