@@ -132,11 +132,9 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'parsers',
-    carryOut: tests(
-      'parsers',
-      ['test/attack', 'test/protocol', '--exclude', 'test/attack/fuzz-routes.test.ts'],
-      ({ fuzzRuns }) => ({ FUZZ_RUNS: String(fuzzRuns) }),
-    ),
+    carryOut: tests('parsers', ['test/attack/fuzz-parsers.test.ts', 'test/protocol'], ({ fuzzRuns }) => ({
+      FUZZ_RUNS: String(fuzzRuns),
+    })),
   },
   {
     name: 'routes',
