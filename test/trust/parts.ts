@@ -124,11 +124,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'faults',
-    carryOut: tests(
-      'faults',
-      ['test/recovery', 'test/faults', '--exclude', 'test/recovery/kills.test.ts'],
-      () => ({}),
-    ),
+    carryOut: tests('faults', ['test/recovery', 'test/faults'], () => ({})),
   },
   {
     name: 'parsers',
