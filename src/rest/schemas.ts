@@ -31,13 +31,10 @@ export const developerSchema = z
     keyCreationMode: z.enum(['default', 'private']).openapi({
       description: 'Where license keys are generated: `default` by the service, `private` in the browser.',
     }),
-    licenseMask: z
-      .string()
-      .nullable()
-      .openapi({
-        description:
-          "The mask of license keys that are created without one; null if the service's default applies.",
-      }),
+    licenseMask: z.string().nullable().openapi({
+      description:
+        "The mask of license keys that are created without one; null if the service's default applies.",
+    }),
     createdAt: timestamp,
   })
   .openapi('Developer');
@@ -164,13 +161,10 @@ export const securityLogEntrySchema = z
     id: uuid,
     applicationId: uuid.nullable(),
     event: z.string().openapi({ description: 'What happened.', example: 'license_validated' }),
-    code: z
-      .string()
-      .nullable()
-      .openapi({
-        description: "The verdict on a client's request; null for actions of a developer.",
-        example: 'OK',
-      }),
+    code: z.string().nullable().openapi({
+      description: "The verdict on a client's request; null for actions of a developer.",
+      example: 'OK',
+    }),
     licenseId: uuid.nullable(),
     userId: uuid.nullable(),
     ip: z.string().nullable(),
@@ -179,13 +173,11 @@ export const securityLogEntrySchema = z
       .nullable()
       .openapi({ description: 'The country of the IP address (ISO 3166-1 alpha-2); null if unknown.' }),
     hwid: z.string().nullable(),
-    metadata: z
-      .unknown()
-      .openapi({
-        type: 'object',
-        additionalProperties: true,
-        description: 'More about the event, depending on its kind.',
-      }),
+    metadata: z.unknown().openapi({
+      type: 'object',
+      additionalProperties: true,
+      description: 'More about the event, depending on its kind.',
+    }),
     createdAt: timestamp,
   })
   .openapi('SecurityLogEntry');

@@ -34,11 +34,11 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
   program
     .command('rotate-secret')
     .description(
-      'encrypt all private keys under a new master secret; with an embedded database, generate that secret too',
+      're-encrypt all private keys under a new master secret; with an embedded database, generate that secret too',
     )
     .option(
       '--forget-previous',
-      'do not rotate: permanently remove the previous secrets from the data directory',
+      'instead of rotating, permanently remove the previous secrets from the data directory',
     )
     .action(async ({ forgetPrevious = false }: Options) => {
       const config = loadDataConfig(terminal.env);

@@ -1,6 +1,6 @@
 import { apiKeyWarning, type CreatedApiKey, createApiKey } from '../../services/api-key/create.ts';
 import { apiKeyFilter, apiKeysOfDevelopers, apiKeyTable } from '../../services/api-key/lists.ts';
-import { apiKeyNotFound, revokeApiKey } from '../../services/api-key/revoke.ts';
+import { apiKeyNotFound, keptRevokedKeys, revokeApiKey } from '../../services/api-key/revoke.ts';
 import { type ApiKeyRow, apiKeySelect } from '../../services/api-key/view.ts';
 import { builder } from '../builder.ts';
 import { connectionComplexity, connectionType } from '../connection.ts';
@@ -46,7 +46,7 @@ const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
 builder.objectField(Account, 'apiKeys', (t) =>
   t.field({
     type: ApiKeyConnection,
-    description: 'The API keys, including revoked ones, newest first.',
+    description: `The API keys, including revoked ones, newest first. The newest ${keptRevokedKeys} revoked keys are kept.`,
     args: {
       ...t.arg.connectionArgs(),
       filter: t.arg({ type: ApiKeyFilterInput, description: 'Filters the list.' }),
