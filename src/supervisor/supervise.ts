@@ -29,23 +29,23 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
   listener.listen(config.port, config.host);
   await once(listener, 'listening');
 
-  const { crew, ready } = startWorkerPool(config.workers, log);
+  const { workers, ready } = startWorkerPool(config.workers, log);
   let metrics: MetricsServer | null = null;
-  listener.on('connection', crew.hand);
-  const stop = createStop(listener, crew, { log, shutdownSeconds: config.shutdownSeconds });
+  listener.on('connection', workers.hand);
+  const stop = createStop(listener, workers, { log, shutdownSeconds: config.shutdownSeconds });
   handleUncaughtErrors(log, () => stop('uncaughtException', 1));
   onStopSignal(stop, () => {
-    crew.kill();
+    workers.kill();
     process.exit(1);
   });
   try {
-    if (config.metrics !== null) metrics = await startMetricsServer(config.metrics, crew.metrics, log);
+    if (config.metrics !== null) metrics = await startMetricsServer(config.metrics, workers.metrics, log);
     if (metrics !== null) log.info(`Metrics are at ${metrics.url}`);
     await ready;
   } catch (error) {
     listener.close();
     metrics?.close();
-    await crew.stop();
+    await workers.stop();
     throw error;
   }
 }
@@ -53,7 +53,7 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
 /** Shuts the service down gracefully. The process exits with 0 if every worker ended cleanly. */
 function createStop(
   listener: Server,
-  crew: WorkerPool,
+  workers: WorkerPool,
   { log, shutdownSeconds }: { readonly log: Logger; readonly shutdownSeconds: number },
 ): End {
   let begun = false;
@@ -65,13 +65,13 @@ function createStop(
     listener.close();
     setTimeout(
       () => {
-        crew.kill();
+        workers.kill();
         log.fatal('Could not stop in time: killed a worker that did not end');
         process.exit(1);
       },
       shutdownSeconds * 1000 + stuckAfter,
     ).unref();
-    void crew.stop().then(async (endedWell) => {
+    void workers.stop().then(async (endedWell) => {
       await flushed(log);
       process.exit(endedWell ? exitCode : 1);
     });

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../lib/log.ts';
-import { createCrewMetrics } from './crew-metrics.ts';
 import { restartDelay, soonLost } from './restart-delay.ts';
 import { WorkerStartError } from './start-failure.ts';
+import { createWorkerMetrics } from './worker-metrics.ts';
 import { startWorker, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 /** A fixed number of workers, each in a numbered place. A worker that ends is replaced. */
@@ -37,7 +37,7 @@ interface Place {
 export function startWorkerPool(
   size: number,
   log: Logger,
-): { readonly crew: WorkerPool; readonly ready: Promise<void> } {
+): { readonly workers: WorkerPool; readonly ready: Promise<void> } {
   const places = Array.from(
     { length: size },
     (_, index): Place => ({ number: index + 1, serial: 0, worker: null, timesLost: 0, restart: undefined }),
@@ -54,7 +54,7 @@ export function startWorkerPool(
   let onAllEnded = (): void => {};
   let turn = 0;
   let started = 0;
-  const metrics = createCrewMetrics(size);
+  const metrics = createWorkerMetrics(size);
 
   /** Round robin among the ready workers with the fewest untaken connections, so that a stuck worker gets no more. */
   function choose(): WorkerProcess | null {
@@ -115,7 +115,7 @@ export function startWorkerPool(
   }
 
   for (const place of places) fill(place);
-  const crew: WorkerPool = {
+  const workers: WorkerPool = {
     hand,
     stop: async () => {
       phase = 'stopping';
@@ -139,7 +139,7 @@ export function startWorkerPool(
       for (const { worker } of places) worker?.kill();
     },
   };
-  return { crew, ready };
+  return { workers, ready };
 }
 
 const how = ({ code, signal }: WorkerEnd): string =>

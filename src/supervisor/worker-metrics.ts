@@ -9,7 +9,7 @@ export interface AskedWorker {
   readonly ask: () => Promise<ProcessMetrics | null>;
 }
 
-export interface CrewMetrics {
+export interface WorkerMetrics {
   /** Counts a worker that ended unexpectedly. */
   lost(): void;
   /** A worker's process has ended. Its counters remain part of the sums. */
@@ -18,7 +18,7 @@ export interface CrewMetrics {
   page(workers: readonly AskedWorker[]): Promise<string>;
 }
 
-export function createCrewMetrics(size: number): CrewMetrics {
+export function createWorkerMetrics(size: number): WorkerMetrics {
   const own = createCounts();
   const pages = createWorkersPage();
   let lost = 0;
