@@ -33,8 +33,11 @@ export const selectedColumns = onceForEachField(
 );
 
 /** The names of the fields in the selection of a field. */
-export const selectedFields = onceForEachField(
-  (info: GraphQLResolveInfo): ReadonlySet<string> =>
+export const selectedFields: (info: GraphQLResolveInfo) => ReadonlySet<string> = (info) =>
+  fieldNamesOf(info, null);
+
+const fieldNamesOf = onceForEachField(
+  (info: GraphQLResolveInfo, _key: null): ReadonlySet<string> =>
     new Set(
       info.fieldNodes
         .flatMap(({ selectionSet }) => fieldsOf(selectionSet, info))
@@ -42,19 +45,24 @@ export const selectedFields = onceForEachField(
     ),
 );
 
-/** Documents do not change: what is found for a field holds for all its parents, and for the next use of a kept document. */
-function onceForEachField<More extends readonly unknown[], Found>(
-  find: (info: GraphQLResolveInfo, ...more: More) => Found,
-): (info: GraphQLResolveInfo, ...more: More) => Found {
-  const found = new WeakMap<FieldNode, Found>();
-  return (info, ...more) => {
+/**
+ * Documents do not change: what is found for a field holds for all its parents, and for the next use of a kept document. A
+ * field of an interface, such as `node`, leads to a row of another table each time, so `key` is part of what is kept.
+ */
+function onceForEachField<Key, More extends readonly unknown[], Found>(
+  find: (info: GraphQLResolveInfo, key: Key, ...more: More) => Found,
+): (info: GraphQLResolveInfo, key: Key, ...more: More) => Found {
+  const found = new WeakMap<FieldNode, Map<Key, Found>>();
+  return (info, key, ...more) => {
     const [field, ...others] = info.fieldNodes;
     // A field in several places of the document has the selections of all of them.
-    if (field === undefined || others.length > 0) return find(info, ...more);
-    const before = found.get(field);
+    if (field === undefined || others.length > 0) return find(info, key, ...more);
+    const ofField = found.get(field) ?? new Map<Key, Found>();
+    found.set(field, ofField);
+    const before = ofField.get(key);
     if (before !== undefined) return before;
-    const now = find(info, ...more);
-    found.set(field, now);
+    const now = find(info, key, ...more);
+    ofField.set(key, now);
     return now;
   };
 }

@@ -106,6 +106,22 @@ describe('what a node tells', () => {
     });
   });
 
+  test('is of its own type each time that one document is sent with the id of another type', async () => {
+    const document = `query ($id: ID!) { node(id: $id) {
+      ... on License { keyPrefix tier: subscriptionTier } ... on Application { name } ... on EndUser { username } } }`;
+    const { license, application, user } = owner.ids;
+    for (const [id, told] of [
+      [license, { keyPrefix: expect.any(String), tier: expect.any(Number) }],
+      [application, { name: expect.any(String) }],
+      [user, { username: expect.any(String) }],
+      [license, { keyPrefix: expect.any(String), tier: expect.any(Number) }],
+    ] as const) {
+      const answer = await owner.graphql.ask(document, { id });
+      expect(answer.errors).toEqual([]);
+      expect(answer.data).toEqual({ node: told });
+    }
+  });
+
   test('is read by the columns that are selected, and no other', async () => {
     const log = logStatements(server.deps.services.database.pool);
     const document = 'query ($id: ID!) { node(id: $id) { ... on License { keyPrefix } } }';
