@@ -160,6 +160,8 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     tags: 'slow',
     timeout: 120_000,
   }, async () => {
+    const complaints = () => linesOf(service, 'The client address').filter(({ worker }) => worker === 2);
+    const before = complaints().length;
     const load = await startLoad(service.url, { customers: 8, goOn: true });
     expect(load.failures()).toEqual([]);
     const killed = pidOf(service, 2);
@@ -174,10 +176,10 @@ describe.skipIf(serverUrl === null || redisUrl === undefined)('two workers', () 
     expect(failed).toBeLessThanOrEqual(4);
     expect(load.customers.filter(({ failures }) => failures.length > 1)).toEqual([]);
     expect(load.failures()).toHaveLength(failed);
-    const complaints = () => linesOf(service, 'The client address').filter(({ worker }) => worker === 2);
+    // Each process logs it once.
     await vi.waitFor(async () => {
       await askUnreadable(service, 'unreadable');
-      expect(complaints()).toHaveLength(2);
+      expect(complaints()).toHaveLength(before + 1);
     }, patient);
   });
 
