@@ -98,7 +98,6 @@ function announce(): void {
     ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
     ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
   ];
-  if (isEveryday)
-    process.stderr.write(`Takes about ${onServer ? 8 : 4} minutes on two processors that are idle.\n`);
+  if (isEveryday) process.stderr.write(`Takes about 10 minutes on two processors that are idle.\n`);
   if (skipped.length > 0) process.stderr.write(`Left out: ${skipped.join('; ')}.\n`);
 }
