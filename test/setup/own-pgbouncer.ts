@@ -4,8 +4,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { freePort } from '../ephemeral/support.ts';
+import { answers } from './answers.ts';
 import { unprivileged } from './own-postgresql.ts';
 import { pgbouncerEnv } from './pgbouncer-program.ts';
 
@@ -69,17 +69,8 @@ default_pool_size = 20
     return url.href;
   }
 
-  async #answers(user: string): Promise<boolean> {
-    const client = new pg.Client({ host: '127.0.0.1', port: this.port, user, database: 'pgbouncer' });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+  #answers(user: string): Promise<boolean> {
+    return answers({ host: '127.0.0.1', port: this.port, user, database: 'pgbouncer' });
   }
 
   /** Kills it and removes its files. */

@@ -4,8 +4,8 @@ import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { freePort } from '../ephemeral/support.ts';
+import { answers } from './answers.ts';
 
 /** The folder of PostgreSQL's programs: Debian has one per version. Null if there is none. */
 export function findPostgresql(): string | null {
@@ -115,17 +115,8 @@ export class OwnPostgresql {
     }
   }
 
-  async answers(): Promise<boolean> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+  answers(): Promise<boolean> {
+    return answers({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
   }
 
   /** Shuts it down: connections are cut and committed data is written. */
