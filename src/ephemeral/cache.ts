@@ -32,7 +32,7 @@ export interface Cache<Value> {
   /** Since it was created. */
   readonly usage: CacheUsage;
 
-  /** The cached value, or undefined if there is none that may be served. */
+  /** The cached value; undefined if the key is not cached or cached values may not be served. */
   peek(key: string): Value | undefined;
 
   /** The cached value, or what `load` resolves to. A failed load is not cached. */

@@ -146,7 +146,7 @@ export function fieldsOf(info: string): ReadonlyMap<string, string> {
 /** A master of a cluster stores some of the keys and refuses all others: most nonces could not be checked. */
 export const partOfCluster = (url: string): StoreUnavailableError =>
   new StoreUnavailableError(
-    `Redis at ${redisAddress(url)} is a part of a Redis Cluster and accepts only the keys of its own slots, so most ` +
+    `Redis at ${redisAddress(url)} is a part of a Redis Cluster and accepts only the keys of its slots, so most ` +
       'requests would be refused. Set REDIS_URL to a Redis that is not a cluster (cluster-enabled no). One is enough for ' +
       'many instances, and it may have replicas.',
   );

@@ -11,7 +11,7 @@ export interface SubscriberConnection {
   disconnect(reconnect?: boolean): void;
 }
 
-/** Channels over a connection of their own, which tell when they are whole. */
+/** Channels on a separate connection. Listeners learn when messages may have been missed. */
 export interface RedisSubscriptions {
   subscribe(channel: string, listener: ChannelListener): Subscription;
   close(): void;

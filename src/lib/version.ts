@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
 
-/** The version from package.json, found from both `src` and `dist`; `unknown` if there is none. */
+/** The version from package.json, found from both `src` and `dist`; `unknown` if it cannot be read. */
 export const version: string = readVersion();
 
 function readVersion(): string {

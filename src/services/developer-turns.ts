@@ -24,7 +24,7 @@ export interface TurnLimits {
 
 /** Who requests a turn. */
 export interface Taker {
-  /** The developer's id, or the client's rate limit key if there is none. */
+  /** The developer's id, or the client's rate limit key without a developer. */
   readonly developer: string;
   /** From `networkOf`. Accounts are free to create, so turns rotate between networks. */
   readonly network: string;

@@ -89,7 +89,7 @@ const LogoutPayload = builder.objectRef<{ success: true }>('LogoutPayload').impl
 
 /**
  * Sets the cookie and authenticates the rest of the document as the developer who logged in, so that the fields of the
- * payload are theirs, whoever sent the request.
+ * payload are theirs, regardless of who sent the request.
  */
 async function logIn(
   context: GraphqlContext,

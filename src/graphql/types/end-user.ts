@@ -31,7 +31,7 @@ builder.objectFields(EndUser, (t) => ({
   }),
   email: t.exposeString('email', {
     nullable: true,
-    description: 'The email address as it was entered; null if there is none.',
+    description: 'The email address as entered; null if not given.',
   }),
   subscriptionTier: t.int({
     ...reads('license'),
@@ -59,7 +59,7 @@ builder.objectFields(EndUser, (t) => ({
     ...reads('licenseId'),
     type: License,
     nullable: true,
-    description: 'The linked license; null if there is none.',
+    description: 'The linked license; null if no license is linked.',
     resolve: ({ licenseId }, _args, context, info) => findLicense(licenseId, context, info),
   }),
 }));

@@ -59,13 +59,13 @@ builder.objectFields(License, (t) => ({
   }),
   note: t.exposeString('note', {
     nullable: true,
-    description: 'Your note; null if there is none.',
+    description: 'Your note; null if not set.',
     // Up to a thousand characters: two hundred notes requested under forty aliases are 50 MB of JSON.
     complexity: 8,
   }),
   noteCiphertextB64: t.exposeString('noteCiphertextB64', {
     nullable: true,
-    description: 'In private mode: the note, encrypted in the browser; null if there is none.',
+    description: 'In private mode: the note, encrypted in the browser; null if not set.',
     // By far the largest column.
     complexity: 10,
   }),

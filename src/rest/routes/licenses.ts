@@ -110,9 +110,9 @@ const banRoute = createRoute({
   operationId: 'banLicense',
   summary: 'Ban a license, optionally with its device and IP address',
   description:
-    'Without a body, only the license is banned. Scope `hwid` also bans its bound device (HWID_NOT_SET if there ' +
-    'is none). Scope `hwid_and_ip` also bans the device if one is bound, and an IP address: `ip`, or else the one ' +
-    'the license was last used from (IP_NOT_KNOWN if there is none).',
+    'Without a body, only the license is banned. Scope `hwid` also bans its bound device (HWID_NOT_SET if it ' +
+    'is not bound). Scope `hwid_and_ip` also bans the device if one is bound, and an IP address: `ip`, or else the one ' +
+    'the license was last used from (IP_NOT_KNOWN if that is not known).',
   request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
   responses: {
     200: licenseAnswer,

@@ -5,7 +5,7 @@ import { toApplicationId } from '../own-application.ts';
 
 /**
  * Makes sure that a credential is still good and that the application is still its developer's, in one statement.
- * (A logout changes neither: a change of its own ends the streams.)
+ * (A logout changes neither: a separate kind of change ends the streams.)
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function requireMayFollow(
