@@ -57,6 +57,8 @@ export interface DepsOptions {
   /** Tests stop it or step it. */
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Tests open a database that an earlier service has left empty. */
+  readonly openDatabase?: typeof openDatabase;
   /** Called when a part that the service needs has died. */
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
@@ -73,6 +75,7 @@ const closingMilliseconds = 500;
  */
 export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
   const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
+  const open = options.openDatabase ?? openDatabase;
   const closers: ((deadline?: number) => Promise<void>)[] = [];
   const close = async (deadline?: number): Promise<void> => {
     const failures: unknown[] = [];
@@ -84,7 +87,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
   try {
     const countryOfIp =
       config.geoipDatabase === null ? null : await openCountryDatabase(config.geoipDatabase);
-    const database = await openDatabase(config.database, {
+    const database = await open(config.database, {
       log,
       maxConnections: config.databaseConnections,
       ...(onFatal && { onFatal }),

@@ -210,29 +210,28 @@ describe('a data directory', () => {
     expect(fine).toMatch(new RegExp(`in use by process ${process.pid} `));
   });
 
-  test(
-    'with a database that was killed is checked, and none of its files changes',
-    async () => {
-      const directory = await freshDirectory();
-      const database = await openDatabase({ kind: 'embedded', directory }, { log: silent });
-      await database.pool.query('CREATE TABLE unfinished (n INT)');
-      // A copy of the files at this moment, as a power loss would leave them.
-      const left = join(await freshDirectory(), 'left');
-      await cp(directory, left, { recursive: true });
-      await database.close();
-      const [name] = (await readdir(left)).filter((each) => each.startsWith('postgres.lock.'));
-      const owner = { pid: 1, startTime: '1', place: 'elsewhere boot pid:[1]', socketDirectory: '' };
-      await writeFile(join(left, name ?? ''), JSON.stringify(owner));
-      createMasterSecret(left);
-      const before = await contentsOf(left);
-      const { ok, warnings, fine } = await examine({ DATA_DIR: left });
-      expect(ok).toBe(true);
-      expect(warnings).toMatch(/has a stale lock of process 1 \(elsewhere\) of another machine/);
-      expect(fine).toMatch(/All \d+ migrations are applied/);
-      expect(await contentsOf(left)).toEqual(before);
-    },
-    long,
-  );
+  test('with a database that was killed is checked, and none of its files changes', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const directory = await freshDirectory();
+    const database = await openDatabase({ kind: 'embedded', directory }, { log: silent });
+    await database.pool.query('CREATE TABLE unfinished (n INT)');
+    // A copy of the files at this moment, as a power loss would leave them.
+    const left = join(await freshDirectory(), 'left');
+    await cp(directory, left, { recursive: true });
+    await database.close();
+    const [name] = (await readdir(left)).filter((each) => each.startsWith('postgres.lock.'));
+    const owner = { pid: 1, startTime: '1', place: 'elsewhere boot pid:[1]', socketDirectory: '' };
+    await writeFile(join(left, name ?? ''), JSON.stringify(owner));
+    createMasterSecret(left);
+    const before = await contentsOf(left);
+    const { ok, warnings, fine } = await examine({ DATA_DIR: left });
+    expect(ok).toBe(true);
+    expect(warnings).toMatch(/has a stale lock of process 1 \(elsewhere\) of another machine/);
+    expect(fine).toMatch(/All \d+ migrations are applied/);
+    expect(await contentsOf(left)).toEqual(before);
+  });
 
   test('can be opened by a service at any moment of the check', { tags: 'slow', timeout: long }, async () => {
     const directory = await freshDirectory();

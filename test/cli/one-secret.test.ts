@@ -159,20 +159,19 @@ describe.skipIf(serverUrl === null)('a database on a server without an applicati
 });
 
 describe('an embedded database without an application', () => {
-  test(
-    'works with the secret that rotate-secret has created, at once and after the previous one is forgotten',
-    async () => {
-      const env = { DATA_DIR: await freshDirectory() };
-      const once = async () => (await startTestServer({ database: 'memory', env })).close();
-      await once();
-      expect(await runCommand(['rotate-secret'], env)).toMatchObject({ code: 0 });
-      await once();
-      expect(await runCommand(['rotate-secret'], env)).toMatchObject({ code: 0 });
-      expect(await runCommand(['rotate-secret', '--forget-previous'], env)).toMatchObject({ code: 0 });
-      await once();
-      const refusal = await refusalOf({ ...env, SERVICE_SECRET: freshSecret() });
-      expect(refusal).toMatch(anotherSecret);
-    },
-    long,
-  );
+  test('works with the secret that rotate-secret has created, at once and after the previous one is forgotten', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const env = { DATA_DIR: await freshDirectory() };
+    const once = async () => (await startTestServer({ database: 'memory', env })).close();
+    await once();
+    expect(await runCommand(['rotate-secret'], env)).toMatchObject({ code: 0 });
+    await once();
+    expect(await runCommand(['rotate-secret'], env)).toMatchObject({ code: 0 });
+    expect(await runCommand(['rotate-secret', '--forget-previous'], env)).toMatchObject({ code: 0 });
+    await once();
+    const refusal = await refusalOf({ ...env, SERVICE_SECRET: freshSecret() });
+    expect(refusal).toMatch(anotherSecret);
+  });
 });

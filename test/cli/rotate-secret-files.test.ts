@@ -160,27 +160,19 @@ describe('a start on a database that has been used', () => {
     ['empty', ''],
     ['cut short', randomBytes(32).toString('base64').slice(0, 20)],
     ['overwritten', 'something else altogether\n'],
-  ])(
-    'is refused if the secret is %s',
-    async (_what, content) => {
-      await writeFile(path('service-secret'), content);
-      expect(await refusal()).toMatch(/does not contain a master secret.*Restore it from a backup/);
-      expect(await rotate()).toMatchObject({ code: 1 });
-      expect(await readFile(path('service-secret'), 'utf8')).toBe(content);
-    },
-    long,
-  );
+  ])('is refused if the secret is %s', { tags: 'slow', timeout: long }, async (_what, content) => {
+    await writeFile(path('service-secret'), content);
+    expect(await refusal()).toMatch(/does not contain a master secret.*Restore it from a backup/);
+    expect(await rotate()).toMatchObject({ code: 1 });
+    expect(await readFile(path('service-secret'), 'utf8')).toBe(content);
+  });
 
-  test(
-    'is refused if other users can read the secret',
-    async () => {
-      await chmod(path('service-secret'), 0o644);
-      expect(await refusal()).toMatch(/can be read or written by others \(its mode is 644\).*chmod 600/);
-      await chmod(path('service-secret'), 0o600);
-      expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
-    },
-    long,
-  );
+  test('is refused if other users can read the secret', { tags: 'slow', timeout: long }, async () => {
+    await chmod(path('service-secret'), 0o644);
+    expect(await refusal()).toMatch(/can be read or written by others \(its mode is 644\).*chmod 600/);
+    await chmod(path('service-secret'), 0o600);
+    expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
+  });
 
   test(
     'is refused with another secret, unless the right one is set as the previous one',

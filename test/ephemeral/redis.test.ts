@@ -239,7 +239,7 @@ describe.skipIf(!hasRedisServer)(
   () => {
     const key = 'a nonce that the other one has not';
 
-    test('has a new epoch, the same on every instance', async () => {
+    test('has a new epoch, the same on every instance', { tags: 'slow' }, async () => {
       const redis = await OwnRedis.start();
       const stores = [await open(redis.url), await open(redis.url)] as const;
       const older = await OwnRedis.copyOf(redis);
@@ -277,7 +277,9 @@ describe.skipIf(!hasRedisServer)(
       expect(store.epoch).not.toBe(before);
     });
 
-    test('as in a failover: a replica that takes over keeps the data under another epoch', async () => {
+    test('as in a failover: a replica that takes over keeps the data under another epoch', {
+      tags: 'slow',
+    }, async () => {
       const redis = await OwnRedis.start();
       const replica = await OwnRedis.copyOf(redis);
       const gate = await relayTo(redis);

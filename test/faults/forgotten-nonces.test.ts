@@ -90,6 +90,7 @@ test.skipIf(!hasRedisServer)(
 
 test.skipIf(!hasRedisServer)(
   'envelopes that Redis has forgotten after copying older data as a replica and being promoted are not accepted again',
+  { tags: 'slow', timeout: 60_000 },
   async () => {
     const redis = await OwnRedis.start();
     const server = await startTestServer({ database: 'memory', env: { ...noLimits, REDIS_URL: redis.url } });
@@ -121,5 +122,4 @@ test.skipIf(!hasRedisServer)(
       await server.close();
     }
   },
-  60_000,
 );

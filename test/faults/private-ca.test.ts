@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
     expect(await examine(`rediss://localhost:${port}`)).toMatch(/expired \(CERT_HAS_EXPIRED\)/);
   });
 
-  test('gets an error that asks about TLS if it hangs up or does not answer', async () => {
+  test('gets an error that asks about TLS if it hangs up or does not answer', { tags: 'slow' }, async () => {
     const advice = /speaks TLS at this port, and asks its clients for no certificates/;
     const plain = await OwnRedis.start();
     expect(await failure(plain.url.replace('redis:', 'rediss:'))).toMatch(advice);

@@ -360,7 +360,7 @@ describe('a stream ends', () => {
     await expectEnd(stream, 'APP_NOT_FOUND');
   });
 
-  test('with UNAUTHENTICATED when its cookie expires, though nothing happens', async () => {
+  test('with UNAUTHENTICATED when its cookie expires, though nothing happens', { tags: 'slow' }, async () => {
     const own = await startTestServer({ env: noLimits });
     onTestFinished(() => own.close());
     const seeded = await createWorld(own);

@@ -140,7 +140,10 @@ describe('a transaction that failed', () => {
     expect(securityLogFeed.watermark.of(applicationId) > later).toBe(true);
   });
 
-  test('in its commit holds its entry back until it cannot take effect any more', async () => {
+  test('in its commit holds its entry back until it cannot take effect any more', {
+    tags: 'slow',
+    timeout: 40_000,
+  }, async () => {
     const { server, change, applicationId } = await world();
     const { database, securityLogFeed } = server.deps.services;
     const original = database.prisma.$transaction;
@@ -155,7 +158,7 @@ describe('a transaction that failed', () => {
       () => expect(securityLogFeed.watermark.of(applicationId) > ambiguous).toBe(true),
       10_000,
     );
-  }, 40_000);
+  });
 });
 
 describe('what instances tell each other of late entries', () => {

@@ -10,6 +10,7 @@ import { DatabaseStartError } from '../../src/db/start-error.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { prepareEmbedded } from '../../src/tools/prepare-embedded.ts';
 import './engine-code.ts';
+import { openKeptDatabase } from './kept-databases.ts';
 
 export type TestDatabaseKind = 'memory' | 'server';
 
@@ -26,7 +27,7 @@ export const silent = createLogger('silent');
 export async function createTestDatabase(kind: TestDatabaseKind): Promise<Database> {
   if (kind === 'memory') {
     await ensureTemplate();
-    return openDatabase({ kind: 'memory' }, { log: silent });
+    return openKeptDatabase({ kind: 'memory' }, { log: silent });
   }
   const { url, drop } = await createServerDatabase(await serverTemplate());
   const database = await openDatabase({ kind: 'server', url }, { log: silent });
@@ -65,7 +66,7 @@ export async function ensureTemplate(): Promise<void> {
 }
 
 /** A migrated database on the server to copy from, created once: copying takes a tenth of the time of migrating. */
-async function serverTemplate(): Promise<string> {
+export async function serverTemplate(): Promise<string> {
   const migrations = await readMigrations();
   const hash = createHash('sha256').update(JSON.stringify(migrations.map((each) => each.checksum)));
   const name = `latchkey_template_${hash.digest('hex').slice(0, 16)}`;

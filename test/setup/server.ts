@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import pg from 'pg';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDeps, type Deps } from '../../src/deps.ts';
@@ -10,7 +9,9 @@ import type { HttpLimits } from '../../src/http-limits.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpServer } from '../../src/server.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
+import { createServerDatabase, serverTemplate } from './database.ts';
 import './engine-code.ts';
+import { openKeptDatabase } from './kept-databases.ts';
 
 // The application loads it on first use, which takes seconds where sources are transformed: no test is to wait for that.
 import '../../src/graphql/handler.ts';
@@ -61,7 +62,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     }),
   );
   const config = loadConfig({ TRUST_PROXY: '1', PORT: '0', ...database.env, ...options.env });
-  const deps = await createDeps(config, { clock, log });
+  const deps = await createDeps(config, { clock, log, openDatabase: openKeptDatabase });
   const server = createHttpServer(createApp(deps), config, options.limits).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -87,27 +88,6 @@ interface FreshDatabase {
 
 async function freshDatabase(kind: 'memory' | 'server'): Promise<FreshDatabase> {
   if (kind === 'memory') return { env: { DATA_DIR: 'memory:' }, drop: async () => undefined };
-  const adminUrl = process.env.TEST_DATABASE_URL;
-  if (adminUrl === undefined)
-    throw new Error('TEST_DATABASE_URL is not set: these tests need a PostgreSQL server');
-  const name = `latchkey_test_${randomBytes(6).toString('hex')}`;
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  await administer(adminUrl, `CREATE DATABASE ${name}`);
-  // Commits that wait for a busy disk would exceed request timeouts. Tests of crashes have their own servers.
-  await administer(adminUrl, `ALTER DATABASE ${name} SET synchronous_commit = off`);
-  return {
-    env: { DATABASE_URL: url.href, SERVICE_SECRET: randomBytes(32).toString('base64') },
-    drop: () => administer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
-  };
-}
-
-async function administer(adminUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  const { url, drop } = await createServerDatabase(await serverTemplate());
+  return { env: { DATABASE_URL: url, SERVICE_SECRET: randomBytes(32).toString('base64') }, drop };
 }
