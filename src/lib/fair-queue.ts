@@ -1,10 +1,7 @@
 /** The queue is full, in total or for this key. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
-
-  constructor() {
-    super('The queue is full');
-  }
+  override readonly message = 'The queue is full';
 }
 
 export interface FairQueueOptions {

@@ -1,12 +1,8 @@
 import { constants, fstatSync, openSync } from 'node:fs';
-import sonicBoom from 'sonic-boom';
+import sonicBoom, { type SonicBoom } from 'sonic-boom';
 
-/** A buffered log destination that writes off the event loop. */
-export interface LogOutput {
-  write(line: string): void;
-  /** Calls back when all earlier lines have been written, or cannot be written now. */
-  flush(then: () => void): void;
-}
+/** A buffered log destination that writes off the event loop. `flush` calls back when nothing more can be written now. */
+export type LogOutput = Pick<SonicBoom, 'write' | 'flush'>;
 
 /** A reader that reads nothing for this long does not delay the exit of the process, in milliseconds. */
 const maxBlockedMilliseconds = 1_000;
@@ -20,7 +16,7 @@ export const droppedLogLines = (): number => dropped;
  * Writes to standard output in few, large writes. On exit it writes the rest, unless the reader blocks. Without a reader,
  * on a full disk and while the reader blocks, lines stay in the buffer, and each further line and flush tries again.
  */
-export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutput {
+export function createLogOutput(): LogOutput {
   let isExiting = false;
   let unwritten = 0;
   let stuckSince = 0;
@@ -34,7 +30,7 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
   }
 
   const output = new sonicBoom.SonicBoom({
-    fd: fileDescriptor,
+    fd: openStandardOutput(),
     // Workers share the pipe. Larger writes than this (PIPE_BUF on Linux) are not atomic, and could interleave their lines.
     maxWrite: 4_096,
     minLength: 3_072,
@@ -49,16 +45,15 @@ export function createLogOutput(fileDescriptor = openStandardOutput()): LogOutpu
   output.on('error', () => undefined);
   process.on('exit', () => {
     isExiting = true;
+    // Another thread may be writing the lines before these. Its result never arrives, so it only gets some time.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     try {
       output.flushSync();
     } catch {
       // The lines cannot be written, and there is no other place to say so.
     }
   });
-  return {
-    write: (line) => void output.write(line),
-    flush: (then) => output.flush(then),
-  };
+  return output;
 }
 
 /**
