@@ -1,4 +1,10 @@
-import { createConnection, fieldsOf, openConnection, redisAddress, unanswered } from './redis-connection.ts';
+import {
+  commandError,
+  createConnection,
+  fieldsOf,
+  openConnection,
+  redisAddress,
+} from './redis-connection.ts';
 
 /** What `latchkey doctor` reports about a Redis. */
 export interface RedisState {
@@ -52,7 +58,7 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
       clockAheadMilliseconds,
     };
   } catch (error) {
-    throw unanswered(url, error);
+    throw commandError(url, error);
   } finally {
     signal.removeEventListener('abort', disconnect);
     disconnect();

@@ -6,7 +6,6 @@ import { StoreUnavailableError } from './store.ts';
 export const commandTimeoutMilliseconds = 1000;
 /** Interval at which connections are checked, in milliseconds. */
 export const heartbeatMilliseconds = 1000;
-const maxRetryDelayMilliseconds = 1000;
 
 /**
  * Creates a connection that fails fast: a command is sent or refused immediately, and never queued or sent again. (A
@@ -23,7 +22,7 @@ export function createConnection(url: string): Redis {
     // Detects a connection that is dead but not closed, by the first command without an answer.
     socketTimeout: commandTimeoutMilliseconds,
     connectTimeout: 2 * commandTimeoutMilliseconds,
-    retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, maxRetryDelayMilliseconds),
+    retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, 1000),
     // After a failover the old primary refuses writes: resolve the address again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
@@ -78,15 +77,17 @@ export async function openConnection(redis: Redis, url: string): Promise<void> {
     const isInCluster = (await askInfo(redis, 'cluster'))?.get('cluster_enabled') === '1';
     if (isInCluster && !(await hasAllSlots(redis))) throw partOfCluster(url);
   } catch (error) {
-    throw unanswered(url, error);
+    throw commandError(url, error);
   }
 }
 
 /** The error for a command that failed. An error that already explains it is returned as it is. */
-export const unanswered = (url: string, error: unknown): StoreUnavailableError =>
-  error instanceof StoreUnavailableError
-    ? error
-    : new StoreUnavailableError(`Redis at ${redisAddress(url)} did not answer: ${failureOf(error)}.`);
+export function commandError(url: string, error: unknown, failure = 'did not answer'): StoreUnavailableError {
+  if (error instanceof StoreUnavailableError) return error;
+  // A cluster node refused a key of another node, or any key because the cluster is down.
+  if (/^(MOVED|ASK|CLUSTERDOWN)$/.test(failureOf(error))) return partOfCluster(url);
+  return new StoreUnavailableError(`Redis at ${redisAddress(url)} ${failure}: ${failureOf(error)}.`);
+}
 
 /**
  * ioredis ignores a failed SELECT, and would use database 0, which may be another program's. It also ignores that the server
@@ -135,15 +136,12 @@ export const fieldsOf = (info: string): ReadonlyMap<string, string> =>
   new Map(Array.from(info.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [name, value]));
 
 /** A master of a cluster stores some of the keys and refuses all others, so most nonces could not be checked. */
-export const partOfCluster = (url: string): StoreUnavailableError =>
+const partOfCluster = (url: string): StoreUnavailableError =>
   new StoreUnavailableError(
     `Redis at ${redisAddress(url)} is a part of a Redis Cluster and accepts only the keys of its slots, so most ` +
       'requests would be refused. Set REDIS_URL to a Redis that is not a cluster (cluster-enabled no). One is enough for ' +
       'many instances, and it may have replicas.',
   );
-
-/** Whether a cluster node refused a key of another node, or any key because the cluster is down. */
-export const isOfCluster = (error: unknown): boolean => /^(MOVED|ASK|CLUSTERDOWN)$/.test(failureOf(error));
 
 /** Host and port of a Redis URL, without the credentials. */
 export function redisAddress(url: string): string {

@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import {
-  askInfo,
-  failureOf,
-  heartbeatMilliseconds,
-  isOfCluster,
-  partOfCluster,
-  redisAddress,
-} from './redis-connection.ts';
-import { StoreUnavailableError } from './store.ts';
+import { askInfo, commandError, heartbeatMilliseconds } from './redis-connection.ts';
 
 /**
  * The epoch of a Redis server: a random value in a key without an expiry. An instance writes it if it is missing, or if it
@@ -80,12 +72,10 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
 
   async function refresh(): Promise<void> {
     const begun = generation;
-    try {
-      await read();
-    } catch (error) {
-      // Other failures close the connection or are temporary. The next refresh tries again.
+    // Other failures close the connection or are temporary. The next refresh tries again.
+    await read().catch((error: unknown) => {
       if (error instanceof ReplyError && begun === generation) isKnown = false;
-    }
+    });
   }
 
   redis.on('close', forget);
@@ -110,10 +100,7 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
       try {
         await read();
       } catch (error) {
-        if (isOfCluster(error)) throw partOfCluster(url);
-        throw new StoreUnavailableError(
-          `Redis at ${redisAddress(url)} cannot be written to: ${failureOf(error)}.`,
-        );
+        throw commandError(url, error, 'cannot be written to');
       }
     },
     close() {

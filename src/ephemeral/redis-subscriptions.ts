@@ -1,5 +1,5 @@
 import { heartbeatMilliseconds } from './redis-connection.ts';
-import type { ChannelListener, Subscription } from './store.ts';
+import type { ChannelListener, EphemeralStore } from './store.ts';
 
 /** The members of an ioredis connection that are used here. */
 export interface SubscriberConnection {
@@ -11,14 +11,8 @@ export interface SubscriberConnection {
   disconnect(reconnect?: boolean): void;
 }
 
-/** Subscriptions to channels on a separate connection. */
-export interface RedisSubscriptions {
-  subscribe(channel: string, listener: ChannelListener): Subscription;
-  close(): void;
-}
-
 /**
- * Creates subscriptions, each of which is live from Redis's acknowledgement until the connection closes. A dead connection
+ * Creates subscriptions on a separate connection. Each is live from Redis's acknowledgement until the connection closes. A dead connection
  * that is not closed is detected within two seconds: a ping each second, with a timeout of a second.
  * @param prefix precedes every channel's name, because all databases of a Redis server share its channels
  * @param onFailure called when Redis refuses a subscription
@@ -27,7 +21,7 @@ export function createRedisSubscriptions(
   redis: SubscriberConnection,
   prefix: string,
   onFailure: (error: unknown) => void,
-): RedisSubscriptions {
+): Pick<EphemeralStore, 'subscribe'> & { close(): void } {
   const listeners = new Map<string, ChannelListener[]>();
   /** The live channels: a new set for each connection. */
   let acknowledged = new Set<string>();
@@ -52,10 +46,7 @@ export function createRedisSubscriptions(
     interrupt(channels);
   }
 
-  redis.on('ready', () => {
-    acknowledged = new Set();
-    void subscribe([...listeners.keys()]);
-  });
+  redis.on('ready', () => void subscribe([...listeners.keys()]));
   redis.on('close', () => {
     acknowledged = new Set();
     interrupt(listeners.keys());

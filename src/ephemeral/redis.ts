@@ -1,7 +1,12 @@
 import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import type { Logger } from '../lib/log.ts';
-import { defaultMaxWindows } from './memory.ts';
-import { createConnection, failureOf, openConnection, redisAddress, unanswered } from './redis-connection.ts';
+import {
+  commandError,
+  createConnection,
+  failureOf,
+  openConnection,
+  redisAddress,
+} from './redis-connection.ts';
 import { createRedisEpoch } from './redis-epoch.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
 import { createRedisWindows } from './redis-windows.ts';
@@ -49,7 +54,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     ),
   );
   const windows = createRedisWindows(redis, `${keyPrefix}limit:`);
-  const localWindows = createMemoryWindows(defaultMaxWindows);
+  const localWindows = createMemoryWindows();
 
   const wasSetBack = createStepBackDetector(clocks);
   // Redis has forgotten nonces whose envelopes are fresh again by this clock, so their sessions must end.
@@ -75,7 +80,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     try {
       return await command();
     } catch (error) {
-      throw unanswered(url, error);
+      throw commandError(url, error);
     }
   }
 

@@ -68,7 +68,7 @@ const accepts = ({ bucket, counted }: Count, points: number): boolean =>
  * very many clients regains its points early. Refusing new clients instead would let an attacker with many addresses lock
  * out everyone.
  */
-export function createMemoryWindows(maxWindows: number): Windows {
+export function createMemoryWindows(maxWindows = 100_000): Windows {
   // Entries are read only with `peek`, so the least recently used one is the oldest.
   const windows = new LRUCache<string, { counted: number; readonly endsAt: number }>({ max: maxWindows });
 
