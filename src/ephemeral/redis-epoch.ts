@@ -20,7 +20,7 @@ export interface RedisEpoch {
    * Reads the epoch for the first time.
    * @throws {StoreUnavailableError}
    */
-  known(): Promise<void>;
+  load(): Promise<void>;
   close(): void;
 }
 
@@ -96,7 +96,7 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
       mustReplace = true;
       void refresh();
     },
-    async known() {
+    async load() {
       try {
         await read();
       } catch (error) {

@@ -40,7 +40,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
   const epoch = createRedisEpoch(redis, url, `${keyPrefix}epoch`);
   try {
     await openConnection(redis, url);
-    await epoch.known();
+    await epoch.load();
     await openConnection(subscriber, url);
   } catch (error) {
     epoch.close();

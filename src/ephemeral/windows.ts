@@ -66,7 +66,7 @@ const accepts = ({ bucket, counted }: Count, points: number): boolean =>
 /**
  * Creates windows in the memory of this process, at most `maxWindows` at once. Beyond that the oldest is dropped, so one of
  * very many clients regains its points early. Refusing new clients instead would let an attacker with many addresses lock
- * out everyone.
+ * out all others.
  */
 export function createMemoryWindows(maxWindows = 100_000): Windows {
   // Entries are read only with `peek`, so the least recently used one is the oldest.
