@@ -3,111 +3,95 @@ import { LRUCache } from 'lru-cache';
 export interface CacheOptions<Value> {
   /** For metrics. */
   readonly name: string;
-  /** Beyond this, the least recently used entry is dropped. */
+  /** Beyond this, the least recently used entry is evicted. */
   readonly maxEntries: number;
-  /** The group of an entry, so that a group can be forgotten without a look at the others. */
+  /** The group of an entry, so that a group can be removed without a scan of all entries. */
   readonly groupOf?: (key: string, value: Value) => string;
-  /** For entries of different sizes: the size of each, and the most that all may have together. */
+  /** For entries of different sizes: the weight of each, and the maximum weight of all. */
   readonly weight?: { readonly max: number; readonly of: (value: Value) => number };
-  /** Whether cached values may be served now. Called at every use, so it must be cheap. Always true by default. */
+  /** Whether cached values may be served now. Called at every use, so it must be cheap. Default: always. */
   readonly mayServe?: () => boolean;
 }
 
-/** How a cache has been used, and what it holds. */
+/** How a cache was used since it was created, and its size. */
 export interface CacheUsage {
   readonly name: string;
-  /** Answered from memory. */
+  /** Requests answered from memory. */
   readonly hits: number;
-  /** Loaded, or waited for a load that was under way. */
+  /** Requests that loaded the value or waited for a running load. */
   readonly misses: number;
   readonly entries: number;
 }
 
 /**
- * Values in the memory of this process, until they are forgotten; they never expire. `null` is a value like any other.
- *
- * A hit costs a map look-up; `get` adds a promise. A miss costs one load for all callers that ask meanwhile.
+ * Values in the memory of this process until they are removed; they do not expire. `null` is a value like any other.
+ * A hit costs a map look-up; `get` adds a promise. A miss costs one load for all concurrent callers.
  */
 export interface Cache<Value> {
-  /** Since it was created. */
   readonly usage: CacheUsage;
 
-  /** The cached value; undefined if the key is not cached or cached values may not be served. */
+  /** The cached value; undefined if there is none or cached values may not be served. */
   peek(key: string): Value | undefined;
 
-  /** The cached value, or what `load` resolves to. A failed load is not cached. */
+  /** The cached value, or the result of `load`. A failed load is not cached. */
   get(key: string, load: () => Promise<Value>): Promise<Value>;
 
   /**
-   * Forgets these keys. Call it after the commit of a write and before its answer. Loads under way are neither stored nor
-   * joined by later callers: they may have read what was there before the commit.
+   * Removes these keys. Call it after the commit of a write and before its response. Running loads are neither stored nor
+   * joined by later callers, because they may have read the state before the commit.
    */
   forget(keys: readonly string[]): void;
 
   /**
-   * Forgets the entries of these groups. It costs what the groups hold, and a look at the loads under way: their groups
-   * are not known yet, so none is joined any more, and one that ends in such a group is not stored.
+   * Removes the entries of these groups, without a scan of other entries. The groups of running loads are not known yet, so
+   * later callers join none of them, and those that end in one of these groups are not stored.
    */
   forgetGroups(groups: readonly string[]): void;
 
-  /** Forgets everything, loads under way included. */
+  /** Removes everything, including running loads. */
   clear(): void;
 }
 
-/** A load under way, and the groups that were forgotten since it began. */
 interface Load<Value> {
   readonly promise: Promise<Value>;
+  /** The groups that were removed since the load began. */
   readonly forgotten: Set<string>;
 }
 
-/** Creates a cache. While `mayServe` says no, every `get` loads, and nothing is stored. */
+/** Creates a cache. While `mayServe` returns false, every `get` loads, and nothing is stored. */
 export function createCache<Value extends NonNullable<unknown> | null>(
   options: CacheOptions<Value>,
 ): Cache<Value> {
   const { name, maxEntries, weight, groupOf, mayServe = () => true } = options;
   /** The keys of each group that has entries. */
   const groups = new Map<string, Set<string>>();
-  // Boxed, to tell null from a missing entry.
-  const entries = new LRUCache<string, { readonly value: Value }>({
+  // Boxed, to distinguish null from a missing entry.
+  const entries = new LRUCache<string, { readonly value: Value; readonly group: string | undefined }>({
     max: maxEntries,
     ...(weight && { maxSize: weight.max, sizeCalculation: ({ value }) => weight.of(value) }),
-    ...(groupOf && { dispose: ({ value }, key) => leaveGroup(groupOf(key, value), key) }),
+    onInsert: ({ group }, key) => {
+      if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
+    },
+    dispose: ({ group = '' }, key) => {
+      groups.get(group)?.delete(key);
+      if (groups.get(group)?.size === 0) groups.delete(group);
+    },
   });
-  // Only a load that is still listed here when it ends may be stored: forgetting a key removes its load.
+  /** Running loads that may be stored: removing a key removes its load. */
   const loads = new Map<string, Load<Value>>();
   let hits = 0;
   let misses = 0;
 
-  function keep(key: string, value: Value): void {
-    entries.set(key, { value });
-    // An entry that weighs more than all may have together is not kept.
-    if (groupOf === undefined || !entries.has(key)) return;
-    const group = groupOf(key, value);
-    const keys = groups.get(group);
-    if (keys === undefined) groups.set(group, new Set([key]));
-    else keys.add(key);
-  }
-
-  function leaveGroup(group: string, key: string): void {
-    const keys = groups.get(group);
-    keys?.delete(key);
-    if (keys?.size === 0) groups.delete(group);
-  }
-
-  function start(key: string, load: () => Promise<Value>): Promise<Value> {
-    const loading: Load<Value> = { promise: attempt(load), forgotten: new Set() };
-    loads.set(key, loading);
-    loading.promise.then(
-      (value) => {
-        if (loads.get(key) !== loading) return;
-        loads.delete(key);
-        if (groupOf === undefined || !loading.forgotten.has(groupOf(key, value))) keep(key, value);
-      },
-      () => {
-        if (loads.get(key) === loading) loads.delete(key);
-      },
-    );
-    return loading.promise;
+  async function storeWhenLoaded(key: string, load: Load<Value>): Promise<void> {
+    try {
+      const value = await load.promise;
+      const group = groupOf?.(key, value);
+      const isOutdated = loads.get(key) !== load || (group !== undefined && load.forgotten.has(group));
+      if (!isOutdated) entries.set(key, { value, group });
+    } catch {
+      // The callers receive the error.
+    }
+    if (loads.get(key) === load) loads.delete(key);
   }
 
   return {
@@ -115,24 +99,24 @@ export function createCache<Value extends NonNullable<unknown> | null>(
       return { name, hits, misses, entries: entries.size };
     },
 
-    peek(key) {
-      return mayServe() ? entries.get(key)?.value : undefined;
-    },
+    peek: (key) => (mayServe() ? entries.get(key)?.value : undefined),
 
     get(key, load) {
-      // What is cached may be outdated, and so may a load under way: it is not joined.
-      if (!mayServe()) {
-        misses += 1;
-        return attempt(load);
-      }
-      const entry = entries.get(key);
+      const isServing = mayServe();
+      const entry = isServing ? entries.get(key) : undefined;
       if (entry !== undefined) {
         hits += 1;
         return Promise.resolve(entry.value);
       }
       misses += 1;
-      const loading = loads.get(key);
-      return loading?.forgotten.size === 0 ? loading.promise : start(key, load);
+      // Running loads may be outdated too.
+      if (!isServing) return attempt(load);
+      const running = loads.get(key);
+      if (running?.forgotten.size === 0) return running.promise;
+      const started = { promise: attempt(load), forgotten: new Set<string>() };
+      loads.set(key, started);
+      void storeWhenLoaded(key, started);
+      return started.promise;
     },
 
     forget(keys) {
@@ -155,6 +139,4 @@ export function createCache<Value extends NonNullable<unknown> | null>(
 }
 
 /** Turns a loader's synchronous throw into a rejection. */
-async function attempt<Value>(load: () => Promise<Value>): Promise<Value> {
-  return load();
-}
+const attempt = async <Value>(load: () => Promise<Value>): Promise<Value> => load();

@@ -1,31 +1,30 @@
 import type { Clock } from '../lib/clock.ts';
 import { StoreUnavailableError } from './store.ts';
 
-/** Keys that are remembered until they expire, and never forgotten before. */
+/** Keys that are remembered until they expire, and never removed earlier. */
 export interface ExpiringSet {
   /**
-   * @returns true when the key was not there
-   * @throws {StoreUnavailableError} at the bound, when nothing has expired
+   * Adds a key.
+   * @returns true if the key was not in the set
+   * @throws {StoreUnavailableError} if the set is full
    */
   addOnce(key: string, ttlSeconds: number): boolean;
   readonly size: number;
 }
 
 /**
- * Holds at most `maxKeys`. At the bound it refuses rather than forgets: a nonce forgotten early is a
- * replay admitted, so a flood may cost availability but never that.
+ * Creates a set of at most `maxKeys` keys. A full set refuses new keys instead of removing old ones, because a nonce that is
+ * removed early admits a replay.
  */
 export function createExpiringSet(clock: Clock, maxKeys: number): ExpiringSet {
   const expiries = new Map<string, number>();
+  /** Kept, because a new iterator would first skip the holes that deletions left. */
   let oldestFirst = expiries.keys();
   let oldest: string | undefined;
   let nextSweepAt = 0;
 
-  /**
-   * With one lifetime in use, the order of insertion is the order of expiry: two a call keep pace with one added.
-   * The iterator is kept, since a new one would first step over every hole that deletions left.
-   */
-  function dropFromFront(now: number): void {
+  /** If all keys have the same lifetime, the first ones expire first. Removing two per call keeps pace with additions. */
+  function removeFromFront(now: number): void {
     for (let count = 0; count < 2; count += 1) {
       oldest ??= oldestFirst.next().value;
       if (oldest === undefined) {
@@ -33,14 +32,13 @@ export function createExpiringSet(clock: Clock, maxKeys: number): ExpiringSet {
         oldestFirst = expiries.keys();
         return;
       }
-      const expiry = expiries.get(oldest);
-      if (expiry !== undefined && expiry > now) return;
+      if ((expiries.get(oldest) ?? now) > now) return;
       expiries.delete(oldest);
       oldest = undefined;
     }
   }
 
-  /** With several lifetimes a long one can hide expired ones behind it. At most once a second: it walks the whole map. */
+  /** Removes keys that expire before an older one. It scans the whole set, so it runs at most once a second. */
   function sweep(now: number): void {
     if (now < nextSweepAt) return;
     nextSweepAt = now + 1000;
@@ -50,19 +48,16 @@ export function createExpiringSet(clock: Clock, maxKeys: number): ExpiringSet {
   return {
     addOnce(key, ttlSeconds) {
       const now = clock.now();
-      dropFromFront(now);
-      const expiry = expiries.get(key);
-      if (expiry !== undefined && expiry > now) return false;
-      if (expiry === undefined && expiries.size >= maxKeys) {
-        sweep(now);
-        if (expiries.size >= maxKeys) {
-          throw new StoreUnavailableError(
-            `The in-process store holds ${maxKeys} keys, its bound; it takes more as they expire.`,
-          );
-        }
-      }
-      // Deleted first, so that a key renewed stands at the end again.
+      removeFromFront(now);
+      if ((expiries.get(key) ?? now) > now) return false;
+      // An expired key is moved to the end.
       expiries.delete(key);
+      if (expiries.size >= maxKeys) sweep(now);
+      if (expiries.size >= maxKeys) {
+        throw new StoreUnavailableError(
+          `The store of this process is full (${maxKeys} keys). It accepts new keys as old ones expire.`,
+        );
+      }
       expiries.set(key, now + ttlSeconds * 1000);
       return true;
     },

@@ -1,43 +1,47 @@
-import { createConnection, failureOf, fieldsOf, openConnection, redisAddress } from './redis-connection.ts';
-import { StoreUnavailableError } from './store.ts';
+import {
+  commandError,
+  createConnection,
+  fieldsOf,
+  openConnection,
+  redisAddress,
+} from './redis-connection.ts';
 
-/** A Redis as an operator wants to know it. */
+/** What `latchkey doctor` reports about a Redis. */
 export interface RedisState {
   /** Host and port. */
   readonly address: string;
   readonly version: string;
-  /** Bytes that it may use; 0: as many as there are. Null where it does not say. */
+  /** Memory limit in bytes; 0 for none, null if unknown. */
   readonly maxMemory: number | null;
-  /** What it does when that is used up. Null where it does not say. */
+  /** What Redis does at the memory limit; null if unknown. */
   readonly maxMemoryPolicy: string | null;
-  /** Why it takes no writes, where it says so itself; null as far as it says. */
+  /** Why Redis refuses writes; null if it does not, or does not say so. */
   readonly refusesWrites: 'replica' | 'full' | 'cannot-save' | null;
-  /** The quickest of some answers, in milliseconds. */
+  /** The shortest of several round trips. */
   readonly latencyMilliseconds: number;
-  /** Its clock less ours, in milliseconds; off by half the latency at most. */
+  /** The time by which Redis's clock is ahead of this machine's. The error is at most half the latency. */
   readonly clockAheadMilliseconds: number;
 }
 
-const tries = 5;
+const roundTrips = 5;
 
 /**
- * Asks a Redis what it is. Nothing is written.
- * @param signal ends it
- * @throws {StoreUnavailableError} naming host and port, never the credentials
+ * Queries the state of a Redis, without writing.
+ * @param signal cancels the query
+ * @throws {StoreUnavailableError} with host and port, never with the credentials
  */
 export async function inspectRedis(url: string, signal: AbortSignal): Promise<RedisState> {
   const redis = createConnection(url);
-  const address = redisAddress(url);
-  const hangUp = () => redis.disconnect();
-  signal.addEventListener('abort', hangUp);
+  const disconnect = () => redis.disconnect();
+  signal.addEventListener('abort', disconnect);
   try {
     await openConnection(redis, url);
     const facts = fieldsOf(await redis.info());
     let [latencyMilliseconds, clockAheadMilliseconds] = [Number.POSITIVE_INFINITY, 0];
-    for (let count = 0; count < tries; count += 1) {
-      const asked = performance.now();
+    for (let count = 0; count < roundTrips; count += 1) {
+      const start = performance.now();
       const [seconds, microseconds] = await redis.time();
-      const latency = performance.now() - asked;
+      const latency = performance.now() - start;
       if (latency >= latencyMilliseconds) continue;
       latencyMilliseconds = latency;
       clockAheadMilliseconds =
@@ -45,25 +49,24 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
     }
     const maxMemory = facts.get('maxmemory');
     return {
-      address,
+      address: redisAddress(url),
       version: facts.get('redis_version') ?? 'unknown',
       maxMemory: maxMemory === undefined ? null : Number(maxMemory),
       maxMemoryPolicy: facts.get('maxmemory_policy') ?? null,
-      refusesWrites: whyNotWritten(facts),
+      refusesWrites: reasonForRefusal(facts),
       latencyMilliseconds,
       clockAheadMilliseconds,
     };
   } catch (error) {
-    if (error instanceof StoreUnavailableError) throw error;
-    throw new StoreUnavailableError(`Redis at ${address} did not answer: ${failureOf(error)}.`);
+    throw commandError(url, error);
   } finally {
-    signal.removeEventListener('abort', hangUp);
-    redis.disconnect();
+    signal.removeEventListener('abort', disconnect);
+    disconnect();
   }
 }
 
-/** A save that failed stops writes by default (stop-writes-on-bgsave-error). */
-function whyNotWritten(facts: ReadonlyMap<string, string>): RedisState['refusesWrites'] {
+/** By default, a failed save stops writes (stop-writes-on-bgsave-error). */
+function reasonForRefusal(facts: ReadonlyMap<string, string>): RedisState['refusesWrites'] {
   if (facts.get('role') === 'slave') return 'replica';
   const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))];
   if (most > 0 && used > most && facts.get('maxmemory_policy') === 'noeviction') return 'full';

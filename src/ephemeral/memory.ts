@@ -1,41 +1,41 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createExpiringSet } from './expiring-set.ts';
-import { type ChannelListener, type EphemeralStore, StoreUnavailableError } from './store.ts';
+import { type EphemeralStore, StoreUnavailableError } from './store.ts';
 import { createMemoryWindows } from './windows.ts';
 
 export interface MemoryStoreOptions {
-  /** Judges the expiry of `addOnce` keys. Rate-limit windows run on the process's own clock. */
+  /** For the expiry of `addOnce` keys. Rate limit windows use the monotonic clock. */
   readonly clock?: Clock;
-  /** Bound of `addOnce`; beyond it the store refuses. */
+  /** Maximum number of `addOnce` keys; beyond it the store refuses new ones. */
   readonly maxKeys?: number;
-  /** Bound of open rate-limit windows; beyond it the oldest is dropped. */
+  /** Maximum number of rate limit windows; beyond it the oldest is dropped. */
   readonly maxWindows?: number;
 }
 
 /**
- * A clock that was set back by more than this ends the epoch, in milliseconds: a nonce that expired before may belong to
- * an envelope that is fresh again. The replay guard remembers nonces for four seconds longer than envelopes are taken.
+ * The epoch ends if the clock is set back by more than this, in milliseconds, because a forgotten nonce may belong to an
+ * envelope that is fresh again. The replay guard remembers nonces for four seconds longer than envelopes are accepted.
  */
-const stepBackMilliseconds = 3_000;
+const maxStepBackMilliseconds = 3_000;
 
-/** More than a process can fill: 125 s (the replay guard's memory) of 16,000 requests a second. */
-export const defaultMaxKeys = 2_000_000;
-export const defaultMaxWindows = 100_000;
+/** More than a process can fill: 16,000 requests a second for 125 s, the lifetime of a nonce. */
+const defaultMaxKeys = 2_000_000;
 
-/** Short-lived state of one process, in bounded memory, gone when it ends. */
+/** Creates a store in the bounded memory of this process. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralStore {
-  const clock = options.clock ?? systemClock;
-  const keys = createExpiringSet(clock, options.maxKeys ?? defaultMaxKeys);
-  const windows = createMemoryWindows(options.maxWindows ?? defaultMaxWindows);
-  const listeners = new Map<string, ChannelListener[]>();
+  const { clock = systemClock, maxKeys = defaultMaxKeys, maxWindows } = options;
+  const keys = createExpiringSet(clock, maxKeys);
+  const channels = new EventEmitter().setMaxListeners(0);
   let closed = false;
   let epoch = randomUUID();
+  /** The latest time at which a key was added in this epoch. */
   let latest = clock.now();
 
   function currentEpoch(): string {
     const now = clock.now();
-    if (now < latest - stepBackMilliseconds) {
+    if (now < latest - maxStepBackMilliseconds) {
       epoch = randomUUID();
       latest = now;
     }
@@ -43,10 +43,11 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralSt
   }
 
   function requireOpen(): void {
-    if (closed) throw new StoreUnavailableError('The in-process store is closed.');
+    if (closed) throw new StoreUnavailableError('The store of this process is closed.');
   }
 
   return {
+    ...createMemoryWindows(maxWindows),
     shared: false,
     get epoch() {
       return currentEpoch();
@@ -57,14 +58,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): EphemeralSt
       latest = Math.max(latest, clock.now());
       return keys.addOnce(key, ttlSeconds);
     },
-    consume: windows.consume,
-    peek: windows.peek,
     async publish(channel, text) {
       requireOpen();
-      for (const listener of listeners.get(channel) ?? []) listener.message(text);
+      channels.emit(channel, text);
     },
     subscribe(channel, listener) {
-      listeners.set(channel, [...(listeners.get(channel) ?? []), listener]);
+      channels.on(channel, (text: string) => listener.message(text));
       return {
         get live() {
           return !closed;

@@ -1,6 +1,6 @@
 /**
- * The named limits: of the interface ("Limits"), requests a client address and 60-second window; and licenseRows, the
- * licenses that one developer creates in a window, however many requests and addresses they come from.
+ * The named limits: requests per client address and 60-second window. `licenseRows` is instead the number of licenses that
+ * one developer may create in a window, over all requests and addresses.
  */
 export const rateLimitDefaults = {
   auth: 20,

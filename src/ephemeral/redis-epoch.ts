@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { askInfo, failureOf, heartbeatMilliseconds, isOfCluster, partOfCluster } from './redis-connection.ts';
-import { StoreUnavailableError } from './store.ts';
+import { askInfo, commandError, heartbeatMilliseconds } from './redis-connection.ts';
 
 /**
  * The epoch of a Redis server: a random value in a key without an expiry. An instance writes it if it is missing, or if it
@@ -11,106 +10,102 @@ import { StoreUnavailableError } from './store.ts';
 export interface RedisEpoch {
   current(): string;
   /**
-   * False until this very connection has read the epoch: a server that restarted is never used under the old one. And
-   * false while the server refuses to be written to, as it then remembers no nonce.
+   * Whether the current connection has read the epoch, so that a restarted server is never used under the old one, and
+   * whether the server accepts writes, because otherwise it stores no nonce.
    */
   isKnown(): boolean;
-  /** Writes another one, for every instance; it is not known until that is done. */
+  /** Replaces the epoch for all instances. It is unknown until then. */
   renew(): void;
-  /** @throws {StoreUnavailableError} when it cannot be read now */
-  known(): Promise<void>;
+  /**
+   * Reads the epoch for the first time.
+   * @throws {StoreUnavailableError}
+   */
+  load(): Promise<void>;
   close(): void;
 }
 
-export interface RedisEpochOptions {
-  /** The URL of the server, for errors. */
-  readonly url: string;
-  readonly key: string;
-}
-
-/** Replaces the epoch that was read. If several instances find that it belongs to another memory, one replaces it for all. */
+/** Replaces the epoch that was read. If several instances do so, the first one replaces it for all. */
 const replaceScript = `
   if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
   return redis.call('GET', KEYS[1])`;
 
 /**
- * Reads the epoch whenever the connection comes up, and once a second afterwards. The latter notices a flush, an eviction,
- * a silent connection, a read-only server, and a server that took the data of another one within the second. If a server
- * is a replica for longer, the read fails, and the server is used again after the next read that succeeds.
+ * Reads the epoch whenever the connection is ready, and then once a second. The latter detects a flush, an eviction, a dead
+ * connection, a read-only server, and a server that took the data of another one within the second. While a server is a
+ * replica, the read fails; the server is used again after the next read that succeeds.
+ * @param url the URL of the server, for errors
  */
-export function createRedisEpoch(redis: Redis, { url, key }: RedisEpochOptions): RedisEpoch {
+export function createRedisEpoch(redis: Redis, url: string, key: string): RedisEpoch {
   let epoch = '';
-  let known = false;
-  let connection = 0;
-  let closed = false;
-  let isOver = false;
+  let isKnown = false;
+  let mustReplace = false;
+  /** Increases when what is being read becomes outdated: it may come from a server that has been replaced since. */
+  let generation = 0;
+
+  function forget(): void {
+    generation += 1;
+    isKnown = false;
+  }
 
   async function read(): Promise<void> {
-    const asking = connection;
+    const begun = generation;
     const memory = await askMemory(redis);
     const fresh = memory === null ? randomUUID() : `${randomUUID()} ${memory}`;
-    // Written though it is there already: a server that is full, cannot save or is a replica refuses that too.
-    if (isOver) await redis.set(key, fresh);
+    // SET even if the key exists: a server that is full, cannot save or is a replica refuses it.
+    if (mustReplace) await redis.set(key, fresh);
     else await redis.set(key, fresh, 'NX');
     let found: unknown = await redis.get(key);
-    // The connection may have been replaced meanwhile; then this is the answer of another server's life.
-    const isOutdated = () => asking !== connection || closed;
-    if (memory !== null && typeof found === 'string' && !found.endsWith(` ${memory}`) && !isOutdated()) {
+    if (
+      memory !== null &&
+      typeof found === 'string' &&
+      !found.endsWith(` ${memory}`) &&
+      begun === generation
+    ) {
       found = await redis.eval(replaceScript, 1, key, found, fresh);
     }
-    if (typeof found !== 'string') throw new Error('The epoch vanished between two commands');
-    if (isOutdated()) return;
+    if (typeof found !== 'string') throw new Error('The epoch disappeared between two commands');
+    if (begun !== generation) return;
     epoch = found;
-    known = true;
-    isOver = false;
+    isKnown = true;
+    mustReplace = false;
   }
 
-  async function beat(): Promise<void> {
-    const asking = connection;
-    try {
-      await read();
-    } catch (error) {
-      // Of other failures the connection's own events and time limits say what follows. The next beat asks again.
-      if (error instanceof ReplyError && asking === connection) known = false;
-    }
+  async function refresh(): Promise<void> {
+    const begun = generation;
+    // Other failures close the connection or are temporary. The next refresh tries again.
+    await read().catch((error: unknown) => {
+      if (error instanceof ReplyError && begun === generation) isKnown = false;
+    });
   }
 
+  redis.on('close', forget);
   redis.on('ready', () => {
-    connection += 1;
-    known = false;
-    void beat();
-  });
-  redis.on('close', () => {
-    connection += 1;
-    known = false;
+    forget();
+    void refresh();
   });
   const heartbeat = setInterval(() => {
-    if (redis.status === 'ready') void beat();
+    if (redis.status === 'ready') void refresh();
   }, heartbeatMilliseconds);
   heartbeat.unref();
 
   return {
     current: () => epoch,
-    isKnown: () => known && redis.status === 'ready',
+    isKnown: () => isKnown && redis.status === 'ready',
     renew() {
-      // What is being read now is the one that ends.
-      connection += 1;
-      known = false;
-      isOver = true;
-      void beat();
+      forget();
+      mustReplace = true;
+      void refresh();
     },
-    async known() {
+    async load() {
       try {
         await read();
       } catch (error) {
-        if (isOfCluster(error)) throw partOfCluster(url);
-        throw new StoreUnavailableError(`Redis cannot be written to: ${failureOf(error)}.`);
+        throw commandError(url, error, 'cannot be written to');
       }
     },
     close() {
-      closed = true;
-      known = false;
       clearInterval(heartbeat);
+      forget();
     },
   };
 }

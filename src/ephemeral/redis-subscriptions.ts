@@ -1,7 +1,7 @@
 import { heartbeatMilliseconds } from './redis-connection.ts';
-import type { ChannelListener, Subscription } from './store.ts';
+import type { ChannelListener, EphemeralStore } from './store.ts';
 
-/** What is needed of a client connection. */
+/** The members of an ioredis connection that are used here. */
 export interface SubscriberConnection {
   readonly status: string;
   on(event: 'ready' | 'close', listener: () => void): unknown;
@@ -11,25 +11,20 @@ export interface SubscriberConnection {
   disconnect(reconnect?: boolean): void;
 }
 
-/** Channels on a separate connection. Listeners learn when messages may have been missed. */
-export interface RedisSubscriptions {
-  subscribe(channel: string, listener: ChannelListener): Subscription;
-  close(): void;
-}
-
 /**
- * A channel is live from Redis's acknowledgement until the connection closes. A partition that closes
- * nothing is noticed within two seconds: a heartbeat each second, with a second to answer.
- * @param prefix stands before every channel's name; channels are shared by all databases of a Redis server
+ * Creates subscriptions on a separate connection. Each is live from Redis's acknowledgement until the connection closes. A dead connection
+ * that is not closed is detected within two seconds: a ping each second, with a timeout of a second.
+ * @param prefix precedes every channel's name, because all databases of a Redis server share its channels
+ * @param onFailure called when Redis refuses a subscription
  */
 export function createRedisSubscriptions(
   redis: SubscriberConnection,
   prefix: string,
   onFailure: (error: unknown) => void,
-): RedisSubscriptions {
+): Pick<EphemeralStore, 'subscribe'> & { close(): void } {
   const listeners = new Map<string, ChannelListener[]>();
-  const acknowledged = new Set<string>();
-  let connection = 0;
+  /** The live channels: a new set for each connection. */
+  let acknowledged = new Set<string>();
 
   function interrupt(channels: Iterable<string>): void {
     for (const channel of channels) {
@@ -37,30 +32,26 @@ export function createRedisSubscriptions(
     }
   }
 
-  async function ask(channels: readonly string[]): Promise<void> {
+  async function subscribe(channels: readonly string[]): Promise<void> {
     if (channels.length === 0 || redis.status !== 'ready') return;
-    const asking = connection;
+    const live = acknowledged;
     try {
       await redis.subscribe(...channels.map((channel) => prefix + channel));
     } catch (error) {
       onFailure(error);
       return;
     }
-    if (asking !== connection) return;
-    for (const channel of channels) acknowledged.add(channel);
+    if (live !== acknowledged) return;
+    for (const channel of channels) live.add(channel);
     interrupt(channels);
   }
 
-  redis.on('ready', () => {
-    connection += 1;
-    void ask([...listeners.keys()]);
-  });
+  redis.on('ready', () => void subscribe([...listeners.keys()]));
   redis.on('close', () => {
-    connection += 1;
-    acknowledged.clear();
+    acknowledged = new Set();
     interrupt(listeners.keys());
   });
-  redis.on('message', (channel: string, text: string) => {
+  redis.on('message', (channel, text) => {
     for (const listener of listeners.get(channel.slice(prefix.length)) ?? []) listener.message(text);
   });
 
@@ -69,15 +60,15 @@ export function createRedisSubscriptions(
     redis.ping().catch(() => {
       if (redis.status === 'ready') redis.disconnect(true);
     });
-    // A channel that Redis refused is asked for again.
-    void ask([...listeners.keys()].filter((channel) => !acknowledged.has(channel)));
+    // Subscriptions that Redis refused are tried again.
+    void subscribe([...listeners.keys()].filter((channel) => !acknowledged.has(channel)));
   }, heartbeatMilliseconds);
   heartbeat.unref();
 
   return {
     subscribe(channel, listener) {
       listeners.set(channel, [...(listeners.get(channel) ?? []), listener]);
-      if (!acknowledged.has(channel)) void ask([channel]);
+      if (!acknowledged.has(channel)) void subscribe([channel]);
       return {
         get live() {
           return redis.status === 'ready' && acknowledged.has(channel);

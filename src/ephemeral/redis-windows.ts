@@ -1,8 +1,7 @@
 import type { Redis, Result } from 'ioredis';
 import { z } from 'zod';
 import { rateLimitWindowSeconds } from './rate-limits.ts';
-import type { RateLimit, RateLimitOutcome } from './store.ts';
-import { type Bucket, bucketsOf, foresee, judge, type Windows } from './windows.ts';
+import { createWindows, type Windows } from './windows.ts';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -11,9 +10,9 @@ declare module 'ioredis' {
 }
 
 /**
- * Takes so many points from each bucket (`KEYS`, narrowest first), or looks at them for 0, and answers for the first
- * that refuses, or else for the narrowest: its place, what it counted, and its milliseconds. What is refused is not taken
- * from wider buckets; of several points, from none. Atomic, and one command for however many buckets.
+ * Counts as `createWindows` describes, atomically and in one command for all buckets.
+ * KEYS: the buckets. ARGV: seconds of a window, points to take, then the limit of each bucket.
+ * Returns the deciding bucket's place, its count, and the milliseconds until its window ends (-2 if none is open).
  */
 const script = `
 local window, points, answer = ARGV[1], tonumber(ARGV[2]), nil
@@ -37,13 +36,11 @@ return answer`;
 
 const answered = z.tuple([z.int(), z.int(), z.int()]);
 
-/** Fixed windows that all instances with this Redis share. What it answers fails as the connection does. */
+/** Creates windows that all instances with this Redis share. Fails if the connection does. */
 export function createRedisWindows(redis: Redis, keyPrefix: string): Windows {
   redis.defineCommand('countPoints', { lua: script });
-
-  async function count(limit: RateLimit, key: string, points: number) {
+  return createWindows(async (buckets, points) => {
     if (redis.status !== 'ready') throw new Error('the connection is not ready');
-    const buckets = bucketsOf(limit, key);
     const [place, counted, milliseconds] = answered.parse(
       await redis.countPoints(
         buckets.length,
@@ -53,18 +50,6 @@ export function createRedisWindows(redis: Redis, keyPrefix: string): Windows {
         ...buckets.map((bucket) => bucket.points),
       ),
     );
-    const bucket: Bucket = buckets[place - 1] ?? buckets[0];
-    return { bucket, counted: { points: counted, milliseconds } };
-  }
-
-  return {
-    async consume(limit, key, points = 1): Promise<RateLimitOutcome> {
-      const { bucket, counted } = await count(limit, key, points);
-      return judge(bucket, counted, points);
-    },
-    async peek(limit, key): Promise<RateLimitOutcome> {
-      const { bucket, counted } = await count(limit, key, 0);
-      return foresee(bucket, counted);
-    },
-  };
+    return { bucket: buckets[place - 1] ?? buckets[0], counted, milliseconds };
+  });
 }

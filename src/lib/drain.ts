@@ -23,13 +23,9 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
   const unanswered = new Set<ServerResponse>();
   const connections = new Set<Socket>();
   let draining = false;
-  let onNoneLeft = (): void => {};
   server.prependListener('connection', (connection: Socket) => {
     connections.add(connection);
-    connection.once('close', () => {
-      connections.delete(connection);
-      if (connections.size === 0) onNoneLeft();
-    });
+    connection.once('close', () => connections.delete(connection));
   });
   // Runs before the application's own listener, which may respond synchronously.
   server.prependListener('request', (_request, response) => {
@@ -45,23 +41,15 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
     draining = true;
     // No effect on responses whose headers are already sent; their connections are closed when idle.
     for (const response of unanswered) response.shouldKeepAlive = false;
-    let closeIdle: NodeJS.Timeout | undefined;
-    const grace = setTimeout(
-      () => {
-        closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleIntervalMilliseconds);
-      },
-      Math.min(idleGraceMilliseconds, timeoutMilliseconds / 2),
-    );
+    const graceEndsAt = performance.now() + Math.min(idleGraceMilliseconds, timeoutMilliseconds / 2);
+    const closeIdle = setInterval(() => {
+      if (performance.now() >= graceEndsAt) server.closeIdleConnections();
+    }, closeIdleIntervalMilliseconds);
     const timeout = setTimeout(() => server.closeAllConnections(), timeoutMilliseconds);
     // Not the HTTP server's own `close`, which closes idle connections immediately: a request may be on its way.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
     // A server that never listened closes immediately, without waiting for connections it was handed.
-    if (connections.size > 0) {
-      await new Promise<void>((resolve) => {
-        onNoneLeft = resolve;
-      });
-    }
-    clearTimeout(grace);
+    for (const connection of connections) await new Promise((resolve) => connection.once('close', resolve));
     clearInterval(closeIdle);
     clearTimeout(timeout);
     // Stops the HTTP server's timer that checks for slow connections.

@@ -1,10 +1,7 @@
 /** The queue is full, in total or for this key. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
-
-  constructor() {
-    super('The queue is full');
-  }
+  override readonly message = 'The queue is full';
 }
 
 export interface FairQueueOptions {
@@ -29,7 +26,7 @@ export interface FairQueue {
 
 interface Waiting {
   start(): void;
-  evict(): void;
+  evict(error: QueueFullError): void;
 }
 
 /**
@@ -44,57 +41,42 @@ export function createFairQueue({
 }: FairQueueOptions): FairQueue {
   /** Non-empty queues by key; the first key is the next to be served. */
   const queues = new Map<string, Waiting[]>();
-  /** Number of running tasks by key. */
-  const runningByKey = new Map<string, number>();
+  /** The keys of the running tasks. */
+  const running: string[] = [];
   let waiting = 0;
-  let running = 0;
 
   const canStart = (key: string): boolean =>
-    running < concurrency && (runningByKey.get(key) ?? 0) < concurrencyPerKey;
+    running.length < concurrency && running.filter((other) => other === key).length < concurrencyPerKey;
 
-  function countStarted(key: string): void {
-    running += 1;
-    runningByKey.set(key, (runningByKey.get(key) ?? 0) + 1);
-  }
-
-  function countEnded(key: string): void {
-    running -= 1;
-    const left = (runningByKey.get(key) ?? 0) - 1;
-    if (left > 0) runningByKey.set(key, left);
-    else runningByKey.delete(key);
-  }
-
-  function makeRoom(key: string): void {
-    if (waiting < maxWaiting) return;
+  function evictFor(key: string): void {
     let fullest: Waiting[] = [];
     for (const queue of queues.values()) if (queue.length > fullest.length) fullest = queue;
     const own = queues.get(key)?.length ?? 0;
     if (fullest.length <= own + 1) throw new QueueFullError();
+    fullest.pop()?.evict(new QueueFullError());
     waiting -= 1;
-    fullest.pop()?.evict();
+  }
+
+  function wait(key: string): Promise<void> {
+    if (waiting >= maxWaiting) evictFor(key);
+    waiting += 1;
+    return new Promise((start, evict) => {
+      const queue = queues.get(key) ?? [];
+      queue.push({ start, evict });
+      queues.set(key, queue);
+    });
   }
 
   function startNext(): void {
     for (const [key, queue] of queues) {
       if (!canStart(key)) continue;
-      const first = queue.shift();
+      queue.shift()?.start();
       queues.delete(key);
       if (queue.length > 0) queues.set(key, queue);
       waiting -= 1;
-      countStarted(key);
-      first?.start();
+      running.push(key);
       return;
     }
-  }
-
-  function wait(key: string): Promise<void> {
-    makeRoom(key);
-    return new Promise((resolve, reject) => {
-      const queue = queues.get(key) ?? [];
-      queue.push({ start: resolve, evict: () => reject(new QueueFullError()) });
-      queues.set(key, queue);
-      waiting += 1;
-    });
   }
 
   return {
@@ -102,12 +84,12 @@ export function createFairQueue({
       return waiting;
     },
     async run(key, task) {
-      if (canStart(key)) countStarted(key);
+      if (canStart(key)) running.push(key);
       else await wait(key);
       try {
         return await task();
       } finally {
-        countEnded(key);
+        running.splice(running.indexOf(key), 1);
         startNext();
       }
     },

@@ -28,18 +28,12 @@ export function rateLimitKey(canonicalAddress: string): string {
   return parsed instanceof ipaddr.IPv6 ? ipv6Network(parsed.parts, 64) : canonicalAddress;
 }
 
-/** A network that contains a rate limit key's network. */
-export interface WiderNetwork {
-  readonly network: string;
-  /** The limit of the whole network, as a multiple of one client's limit. */
-  readonly times: number;
-}
-
 /**
  * The wider networks around a rate limit key. Providers assign /56 or /48 networks to customers, who could otherwise act
  * as 256 or 65,536 clients with a /64 each. IPv4 addresses have none: they are often shared by many clients already.
+ * @returns the networks, narrowest first, each with its limit as a multiple of one client's limit
  */
-export function widerNetworks(key: string): readonly WiderNetwork[] {
+export function widerNetworks(key: string): readonly { readonly network: string; readonly times: number }[] {
   if (!key.endsWith('::/64')) return [];
   const parts = key
     .slice(0, -'::/64'.length)

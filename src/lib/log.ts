@@ -8,29 +8,20 @@ export type { Logger };
 interface LoggedError {
   readonly type: string;
   readonly message: string;
-  readonly code: string | undefined;
-  readonly stack: string | undefined;
-  readonly cause: LoggedError | undefined;
+  readonly code?: string | undefined;
+  readonly stack?: string | undefined;
+  readonly cause?: LoggedError | undefined;
 }
 
 /** Maximum depth of logged causes. */
 const maxCauseDepth = 5;
 
-export function describeError(error: unknown, depth = 0): LoggedError {
-  if (!(error instanceof Error)) {
-    return {
-      type: typeof error,
-      message: String(error),
-      code: undefined,
-      stack: undefined,
-      cause: undefined,
-    };
-  }
-  const { code } = error as { code?: unknown };
+function describeError(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   return {
     type: error.name,
     message: error.message,
-    code: typeof code === 'string' ? code : undefined,
+    code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     stack: error.stack,
     cause:
       error.cause === undefined || depth >= maxCauseDepth ? undefined : describeError(error.cause, depth + 1),
@@ -45,7 +36,7 @@ let standardOutput: LogOutput | undefined;
  */
 export function formatLines(format: LineFormat): void {
   const output = createLogOutput();
-  standardOutput = { ...output, write: (line) => output.write(format(line)) };
+  standardOutput = { write: (line) => output.write(format(line)), flush: (then) => output.flush(then) };
 }
 
 /**
@@ -70,10 +61,7 @@ const flushTimeoutMilliseconds = 1_000;
 /** Resolves when all log lines have been written, or after a timeout. Called before a graceful exit. */
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
-    const timeout = setTimeout(resolve, flushTimeoutMilliseconds);
-    log.flush(() => {
-      clearTimeout(timeout);
-      resolve();
-    });
+    setTimeout(resolve, flushTimeoutMilliseconds);
+    log.flush(() => resolve());
   });
 }

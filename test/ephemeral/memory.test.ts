@@ -98,14 +98,18 @@ test('a window ends after 60 seconds and the next begins with the next request',
   expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, resetSeconds: 60 });
 });
 
-test('a window that expired before its timer ran is ignored', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+test('a window that has ended is ignored although no timer has run, and the wall clock does not change a window', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   const store = createMemoryStore();
   const limit = { name: 'auth', points: 1 } as const;
   await store.consume(limit, 'client');
-  expect(await store.peek(limit, 'client')).toMatchObject({ allowed: false });
-  vi.setSystemTime(Date.now() + 60_000);
+  for (const step of [3_600_000, -7_200_000]) {
+    vi.setSystemTime(Date.now() + step);
+    expect(await store.peek(limit, 'client')).toMatchObject({ allowed: false, resetSeconds: 60 });
+  }
+  vi.advanceTimersByTime(60_000);
   expect(await store.peek(limit, 'client')).toMatchObject({ allowed: true, remaining: 1 });
+  expect(await store.consume(limit, 'client')).toMatchObject({ allowed: true, resetSeconds: 60 });
 });
 
 test('a store full of windows drops the oldest one and keeps the others', async () => {

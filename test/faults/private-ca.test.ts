@@ -114,7 +114,7 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
   });
 
   test('gets an error that asks about TLS if it hangs up or does not answer', { tags: 'slow' }, async () => {
-    const advice = /speaks TLS at this port, and asks its clients for no certificates/;
+    const advice = /uses TLS on this port, and requires no client certificates/;
     const plain = await OwnRedis.start();
     expect(await failure(plain.url.replace('redis:', 'rediss:'))).toMatch(advice);
     const strict = await start(ca.issue('DNS:localhost'), '--tls-auth-clients', 'yes');

@@ -60,7 +60,7 @@ describe.skipIf(!possible)('with three instances,', () => {
    * for a second as lost, and correctly refuses or counts alone: then everything is repeated.
    */
   async function undisturbed<Result>(work: () => Promise<Result>): Promise<Result> {
-    const lost = /Redis at \S+ (is away|did not count)/;
+    const lost = /Redis at \S+ (is unavailable|did not count)/;
     const losses = () =>
       unavailable + all.flatMap(({ logLines }) => logLines.filter((line) => lost.test(line))).length;
     for (;;) {
