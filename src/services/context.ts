@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { TicketSealer } from '../crypto/session-ticket.ts';
 import type { Database } from '../db/database.ts';
@@ -71,6 +72,15 @@ export interface ServiceContext {
   /** Limits what the request may cost in the database, and says whether its answer is still wanted; no limits without it. */
   readonly work?: RequestWork;
 }
+
+/** The arguments of a verb. */
+export interface Call<Input> {
+  readonly ctx: ServiceContext;
+  readonly input: Input;
+}
+
+/** The same, of a verb that parses its input with this schema. */
+export type CallOf<Schema extends z.ZodType> = Call<z.input<Schema>>;
 
 /** What a change and its entry in the security log need: of a request, or of an operator's command. */
 export interface RecordingContext {

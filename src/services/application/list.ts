@@ -1,5 +1,5 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { applicationsOfDevelopers } from './lists.ts';
@@ -9,13 +9,7 @@ import { type ApplicationRow, type ApplicationView, applicationView } from './vi
  * Lists the caller's applications, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
-export async function listApplications({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: ListInput;
-}): Promise<Page<ApplicationView>> {
+export async function listApplications({ ctx, input }: Call<ListInput>): Promise<Page<ApplicationView>> {
   const developerId = requireDeveloper(ctx.actor);
   return readList<ApplicationRow, ApplicationView>(
     ctx,

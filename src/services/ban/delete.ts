@@ -1,7 +1,7 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -17,10 +17,7 @@ const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ba
 export async function deleteBan({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; banId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; banId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   if (!isId(input.banId)) throw banNotFound();

@@ -1,4 +1,4 @@
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
@@ -12,10 +12,7 @@ import type { BanView } from './view.ts';
 export async function listBans({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; list: ListInput };
-}): Promise<Page<BanView>> {
+}: Call<{ applicationId: string; list: ListInput }>): Promise<Page<BanView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   return readList<BanView, BanView>(
     ctx,

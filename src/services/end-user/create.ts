@@ -8,7 +8,7 @@ import { requireDeveloper } from '../actor.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { email, strictObject } from '../fields.ts';
 import { decide } from '../license/decide.ts';
@@ -35,10 +35,7 @@ export const createEndUserInput = strictObject({
 export async function createEndUser({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; user: z.input<typeof createEndUserInput> };
-}): Promise<EndUserView> {
+}: Call<{ applicationId: string; user: z.input<typeof createEndUserInput> }>): Promise<EndUserView> {
   const developerId = requireDeveloper(ctx.actor);
   const user = parseInput(createEndUserInput, input.user);
   const application = await ctx.env.caches.application(await requireOwnApplication(ctx, input.applicationId));

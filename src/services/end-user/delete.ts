@@ -1,5 +1,5 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, userNotFound } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -13,10 +13,7 @@ import { lockEndUser } from './lock.ts';
 export async function deleteEndUser({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; userId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; userId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   await developerTransaction(ctx, developerId, async (transaction) => {

@@ -1,6 +1,6 @@
 import { verifyPassword } from '../../crypto/password.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
@@ -21,13 +21,7 @@ export interface LoginEndUserInput extends ClientRequest {
  * the same result.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function loginEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: LoginEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function loginEndUser({ ctx, input }: Call<LoginEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_logged_in', input, async () => {
     const { application, username } = input;
     const user = await ctx.env.database.prisma.endUser.findUnique({

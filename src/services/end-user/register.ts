@@ -3,7 +3,7 @@ import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { holdLicense } from '../license/hold.ts';
@@ -26,13 +26,7 @@ export interface RegisterEndUserInput extends ClientRequest {
  * without a key cannot find out which usernames exist.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function registerEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: RegisterEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function registerEndUser({ ctx, input }: Call<RegisterEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_registered', input, async (client) => {
     await refuseEarly(ctx, input, client);
     // Outside the transaction, which must be short.

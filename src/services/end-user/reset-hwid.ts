@@ -1,5 +1,5 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError, userNotFound } from '../errors.ts';
 import { holdLicense } from '../license/hold.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
@@ -15,10 +15,7 @@ import { lockEndUser } from './lock.ts';
 export async function resetEndUserHwid({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; userId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; userId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {

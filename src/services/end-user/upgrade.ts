@@ -1,4 +1,4 @@
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { type HeldLicense, holdLicense } from '../license/hold.ts';
@@ -19,13 +19,7 @@ export interface UpgradeEndUserInput extends ClientRequest {
  * requires no password here: the license key authorizes the upgrade.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function upgradeEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: UpgradeEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function upgradeEndUser({ ctx, input }: Call<UpgradeEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_upgraded', input, async (client) => {
     const { application, username } = input;
     const user = await ctx.env.database.prisma.endUser.findUnique({

@@ -3,7 +3,7 @@ import { type Sha256, sha256 } from '../../crypto/hash.ts';
 import { newIds } from '../../lib/ids.ts';
 import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
@@ -53,10 +53,7 @@ export type BlindLicense = Pick<NewLicense, 'id' | 'keyPrefix' | 'durationSecond
 export async function createBlindLicenses({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof createBlindInput>;
-}): Promise<BlindLicense[]> {
+}: CallOf<typeof createBlindInput>): Promise<BlindLicense[]> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(createBlindInput, given);
   await requireOwnApplication(ctx, input.applicationId);

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, holdApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
@@ -10,13 +10,7 @@ import { lockOwnLicense } from './lock-own.ts';
  * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
  */
-export async function deleteLicense({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<void> {
+export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await lockUsersOf(transaction, developerId, input.id);

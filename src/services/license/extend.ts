@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { strictObject } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
@@ -23,10 +23,7 @@ export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(ma
 export async function extendLicenses({
   ctx,
   input: { applicationId: named, ...given },
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string } & z.input<typeof extendLicensesInput>;
-}): Promise<number> {
+}: Call<{ applicationId: string } & z.input<typeof extendLicensesInput>>): Promise<number> {
   const developerId = requireDeveloper(ctx.actor);
   const { seconds } = parseInput(extendLicensesInput, given);
   const applicationId = await requireOwnApplication(ctx, named);

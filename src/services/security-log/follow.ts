@@ -3,7 +3,7 @@ import { lowestId } from '../../db/log-partition.ts';
 import { type IdsBeginning, idsBeginning, maxCatchUp, newId, timeOfId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloperActor } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { isUnavailable } from '../unavailable.ts';
@@ -21,6 +21,8 @@ export const followSecurityLogInput = securityLogFilter
     /** The id of the last entry seen; without it, entries from now on. For an id from the future, see `resumeAfter`. */
     after: id.optional(),
   });
+
+type FollowInput = z.input<typeof followSecurityLogInput> & { readonly applicationId: string };
 
 /** A stream stops here and is not at its end: the reader should come back and go on, perhaps at another instance. */
 export class StreamInterrupted extends Error {
@@ -58,10 +60,7 @@ function resumeAfter(after: string): Position {
 export async function followSecurityLog({
   ctx,
   input: { applicationId, ...given },
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string } & z.input<typeof followSecurityLogInput>;
-}): Promise<AsyncIterableIterator<SecurityLogView>> {
+}: Call<FollowInput>): Promise<AsyncIterableIterator<SecurityLogView>> {
   const actor = requireDeveloperActor(ctx.actor);
   const { after, ...filter } = parseInput(followSecurityLogInput, given);
   const { followers } = ctx.env.securityLogFeed;
