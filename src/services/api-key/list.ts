@@ -3,7 +3,7 @@ import type { Call } from '../context.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { apiKeysOfDevelopers } from './lists.ts';
-import { type ApiKeyRow, type ApiKeyView, apiKeyView } from './view.ts';
+import { type ApiKeyView, apiKeyView } from './view.ts';
 
 /**
  * Lists the caller's API keys, including revoked ones, newest first; as a whole if the list is short enough.
@@ -11,5 +11,5 @@ import { type ApiKeyRow, type ApiKeyView, apiKeyView } from './view.ts';
  */
 export async function listApiKeys({ ctx, input }: Call<ListInput>): Promise<Page<ApiKeyView>> {
   const developerId = requireDeveloper(ctx.actor);
-  return readList<ApiKeyRow, ApiKeyView>(ctx, apiKeysOfDevelopers, developerId, input, apiKeyView);
+  return readList(ctx, apiKeysOfDevelopers, developerId, input, apiKeyView);
 }

@@ -3,7 +3,7 @@ import type { Call } from '../context.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { applicationsOfDevelopers } from './lists.ts';
-import { type ApplicationRow, type ApplicationView, applicationView } from './view.ts';
+import { type ApplicationView, applicationView } from './view.ts';
 
 /**
  * Lists the caller's applications, newest first; as a whole if the list is short enough.
@@ -11,11 +11,5 @@ import { type ApplicationRow, type ApplicationView, applicationView } from './vi
  */
 export async function listApplications({ ctx, input }: Call<ListInput>): Promise<Page<ApplicationView>> {
   const developerId = requireDeveloper(ctx.actor);
-  return readList<ApplicationRow, ApplicationView>(
-    ctx,
-    applicationsOfDevelopers,
-    developerId,
-    input,
-    applicationView,
-  );
+  return readList(ctx, applicationsOfDevelopers, developerId, input, applicationView);
 }

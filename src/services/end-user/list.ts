@@ -3,7 +3,7 @@ import { requireOwnApplication } from '../own-application.ts';
 import type { Page, PageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { usersOfApplications } from './lists.ts';
-import { type EndUserRow, type EndUserView, endUserView } from './view.ts';
+import { type EndUserView, endUserView } from './view.ts';
 
 /**
  * Returns a page of an application's end users, newest first. `q` matches substrings of username, email, last IP address
@@ -15,11 +15,5 @@ export async function listEndUsers({
   input,
 }: Call<{ applicationId: string; page: PageInput }>): Promise<Page<EndUserView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const { items, nextCursor } = await readPage<EndUserRow>(
-    ctx,
-    usersOfApplications,
-    applicationId,
-    input.page,
-  );
-  return { items: items.map(endUserView), nextCursor };
+  return readPage(ctx, usersOfApplications, applicationId, input.page, endUserView);
 }

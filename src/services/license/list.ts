@@ -15,12 +15,6 @@ export async function listLicenses({
   input,
 }: Call<{ applicationId: string; page: PageInput }>): Promise<Page<LicenseView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const { items, nextCursor } = await readPage<LicenseRow>(
-    ctx,
-    licensesOfApplications,
-    applicationId,
-    input.page,
-  );
-  const now = new Date(ctx.env.clock.now());
-  return { items: items.map((row) => licenseView(row, now)), nextCursor };
+  const view = (row: LicenseRow) => licenseView(row, new Date(ctx.env.clock.now()));
+  return readPage(ctx, licensesOfApplications, applicationId, input.page, view);
 }

@@ -15,5 +15,5 @@ export async function listSecurityLog({
   input,
 }: Call<{ applicationId: string; page: PageInput }>): Promise<Page<SecurityLogView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  return readPage<SecurityLogView>(ctx, logOfApplications, applicationId, input.page);
+  return readPage(ctx, logOfApplications, applicationId, input.page, (row: SecurityLogView) => row);
 }
