@@ -25,6 +25,7 @@ export type BanFilter = z.output<typeof banFilter>;
 
 /** The bans of an application. */
 export const bansOfApplications = listSource<BanFilter>({
+  filter: banFilter,
   table: banTable,
   parentColumn: 'application_id',
   matches,
@@ -32,6 +33,7 @@ export const bansOfApplications = listSource<BanFilter>({
 
 /** The bans that were caused by banning a license. */
 export const bansOfLicenses = listSource<BanFilter>({
+  filter: banFilter,
   table: banTable,
   parentColumn: 'source_license_id',
   matches,

@@ -39,6 +39,7 @@ export type EndUserFilter = z.output<typeof endUserFilter>;
 
 /** The end users of an application. */
 export const usersOfApplications = listSource<EndUserFilter>({
+  filter: endUserFilter,
   table: endUserTable,
   parentColumn: 'application_id',
   matches,
@@ -47,6 +48,7 @@ export const usersOfApplications = listSource<EndUserFilter>({
 
 /** The end users who have a license. */
 export const usersOfLicenses = listSource<EndUserFilter>({
+  filter: endUserFilter,
   table: endUserTable,
   parentColumn: 'license_id',
   matches,

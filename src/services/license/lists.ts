@@ -50,6 +50,7 @@ export type LicenseFilter = z.output<typeof licenseFilter>;
 
 /** The licenses of an application. */
 export const licensesOfApplications = listSource<LicenseFilter>({
+  filter: licenseFilter,
   table: licenseTable,
   parentColumn: 'application_id',
   matches,

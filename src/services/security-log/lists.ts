@@ -40,6 +40,7 @@ export type SecurityLogFilter = z.output<typeof securityLogFilter>;
 
 const log = {
   table: securityLogTable,
+  filter: securityLogFilter,
   matches: securityLogMatches,
   within: isMadeBetween,
   // There is no index of users.
@@ -59,6 +60,7 @@ export const logOfApplications = listSource<SecurityLogFilter>({
  */
 export const logOfLicenses = listSource<SecurityLogFilter>({
   table: securityLogTable,
+  filter: securityLogFilter,
   parentColumn: 'license_id',
   within: isMadeBetween,
   matches: (filter, { actor }) =>
