@@ -74,8 +74,8 @@ export interface ServiceContext {
 }
 
 /** The arguments of a verb. */
-export interface Call<Input> {
-  readonly ctx: ServiceContext;
+export interface Call<Input, Context = ServiceContext> {
+  readonly ctx: Context;
   readonly input: Input;
 }
 

@@ -9,7 +9,7 @@ export interface Invalidations {
   /** Any of an application's licenses may have changed; none was added. */
   licensesOf(applicationId: string): void;
   /** A client may have asked for one of these keys before it was minted, and the refusal may be cached. */
-  minted(applicationId: string, keyHashes: readonly Uint8Array[]): void;
+  minted(applicationId: string, licenses: readonly { readonly keyHash: Uint8Array }[]): void;
   /** A ban of the application was added or removed. */
   bans(applicationId: string): void;
 }
@@ -31,9 +31,9 @@ export function collectInvalidations(): {
       credentials: (developerId) => add('credentials', developerId),
       license: (keyHash) => add('license', licenseCacheKey(keyHash)),
       licensesOf: (applicationId) => add('license-of', applicationId),
-      minted: (applicationId, keyHashes) => {
-        if (keyHashes.length > mostMintedKeys) add('license-minted', applicationId);
-        else add('license', ...keyHashes.map(licenseCacheKey));
+      minted: (applicationId, licenses) => {
+        if (licenses.length > mostMintedKeys) add('license-minted', applicationId);
+        else add('license', ...licenses.map(({ keyHash }) => licenseCacheKey(keyHash)));
       },
       bans: (applicationId) => add('ban', applicationId),
     },

@@ -82,10 +82,7 @@ export async function createBlindLicenses({
       if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
     },
     record: async (transaction, invalidations) => {
-      invalidations.minted(
-        input.applicationId,
-        licenses.map(({ keyHash }) => keyHash),
-      );
+      invalidations.minted(input.applicationId, licenses);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,

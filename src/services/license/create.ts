@@ -53,10 +53,7 @@ export async function createLicenses({
       keys: await mintLicenses({ ...input, ids, mask, note: input.note ?? null }, insert),
     }),
     record: async (transaction, invalidations, { keys }) => {
-      invalidations.minted(
-        input.applicationId,
-        keys.map(({ keyHash }) => keyHash),
-      );
+      invalidations.minted(input.applicationId, keys);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,
