@@ -62,7 +62,7 @@ export interface DepsOptions {
 }
 
 /** Each of ten thousand keys is held in memory, and takes a few seconds. */
-const mostMintsWaiting = 20;
+const maxMintsWaiting = 20;
 
 /** How long the other parts may take to close once the log is written, in milliseconds. */
 const closingMilliseconds = 500;
@@ -142,7 +142,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       unreadAnswers: createUnreadAnswers(),
       readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
       changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
-      mintTurns: createFairQueue({ concurrency: 1, maxWaiting: mostMintsWaiting }),
+      mintTurns: createFairQueue({ concurrency: 1, maxWaiting: maxMintsWaiting }),
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,

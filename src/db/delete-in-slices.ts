@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { atLeisure } from './in-transaction.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 
 /** Rows per statement. On the embedded database, all other requests wait for a statement. */
 const rowsOfSlice = 5_000;
@@ -17,7 +17,7 @@ export async function deleteInSlices(
 ): Promise<void> {
   const statement = `DELETE FROM ${table}
     WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsOfSlice}))`;
-  await repeatSlices(rowsOfSlice, () => atLeisure(pool, statement, [value]));
+  await repeatSlices(rowsOfSlice, () => queryWithoutTimeout(pool, statement, [value]));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { repeatSlices } from './delete-in-slices.ts';
-import { atLeisure } from './in-transaction.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 
 /**
  * An embedded database has one session, which the deletion of an application with a hundred thousand licenses would block
@@ -55,11 +55,11 @@ export async function sweepDeletedOwners(pool: pg.Pool, stop: AbortSignal): Prom
     for (const { id } of applications.rows) {
       for (const statement of ofApplication) await inSlices(statement, id);
       if (stop.aborted) return swept;
-      await atLeisure(pool, 'DELETE FROM applications WHERE id = $1', [id]);
+      await queryWithoutTimeout(pool, 'DELETE FROM applications WHERE id = $1', [id]);
     }
     await inSlices(logOfDeveloper, owner.id);
     if (stop.aborted) return swept;
-    const { rowCount } = await atLeisure(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
+    const { rowCount } = await queryWithoutTimeout(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
     swept += rowCount ?? 0;
   }
   return swept;

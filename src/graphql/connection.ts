@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core';
-import { isNarrowed, type ListCount, type ListRow, mostCounted } from '../services/list-source.ts';
+import { isNarrowed, type ListCount, type ListRow, maxCounted } from '../services/list-source.ts';
 import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
@@ -10,7 +10,7 @@ export interface Connection<Row extends ListRow> {
   count(): Promise<ListCount>;
 }
 
-const most = mostCounted.toLocaleString('en-US');
+const maxShown = maxCounted.toLocaleString('en-US');
 
 /** The cost of a list that is searched: its rows may have to be checked one by one. */
 const searchCost = 500;
@@ -78,11 +78,11 @@ export function connectionType<Row extends ListRow>(
         resolve: ({ page }) => pageInfo(page),
       }),
       totalCount: t.int({
-        description: `The number of ${things} in the whole list. With q or a filter it stops at ${most}: see totalCountIsExact.`,
+        description: `The number of ${things} in the whole list. With q or a filter it stops at ${maxShown}: see totalCountIsExact.`,
         resolve: async (connection) => (await connection.count()).count,
       }),
       totalCountIsExact: t.boolean({
-        description: `False if more than ${most} ${things} match q and filter; totalCount is then ${most}.`,
+        description: `False if more than ${maxShown} ${things} match q and filter; totalCount is then ${maxShown}.`,
         resolve: async (connection) => (await connection.count()).isExact,
       }),
     }),

@@ -27,12 +27,12 @@ export interface ListRow {
 /** The number of rows of a list. */
 export interface ListCount {
   readonly count: number;
-  /** False if there are more than `count`, which is then `mostCounted`. */
+  /** False if there are more than `count`, which is then `maxCounted`. */
   readonly isExact: boolean;
 }
 
 /** The count of a filtered list stops here. A whole list is counted to its end. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
 /** Which rows of some parents to read. The caller has checked that the parents are the developer's. */
 export interface ListQuery<Filter> {
@@ -144,7 +144,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
     async counts(query) {
       const { ctx, parentIds, filter } = query;
       const search = searchOf(query, { backward: false, fromId: null });
-      if (isNarrowed(filter)) return searchLists(search, rowsCounted(mostCounted));
+      if (isNarrowed(filter)) return searchLists(search, rowsCounted(maxCounted));
       // Most lists are short and are counted in one statement; long ones are counted in further statements.
       const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
       const counts = await run<{ parentId: string; count: number }>(

@@ -4,7 +4,7 @@ import { isTransactionVictim } from '../db/errors.ts';
 import type { Change } from './changes/change.ts';
 import { collectInvalidations, type Invalidations } from './changes/invalidations.ts';
 import type { ServiceContext } from './context.ts';
-import { type ChangeTaker, inChangeTurn } from './developer-turns.ts';
+import { type ChangeRequester, inChangeTurn } from './developer-turns.ts';
 import { ServiceError } from './errors.ts';
 import { trackEntries } from './recorded-entries.ts';
 
@@ -15,7 +15,7 @@ interface TransactionOptions {
    */
   readonly timeout?: number;
   /** Who takes the turn in which the transaction runs; omitted for client software, which takes no turn. */
-  readonly taker?: ChangeTaker;
+  readonly requester?: ChangeRequester;
 }
 
 type Work<Result> = (transaction: Prisma.TransactionClient, invalidations: Invalidations) => Promise<Result>;
@@ -28,11 +28,11 @@ type Work<Result> = (transaction: Prisma.TransactionClient, invalidations: Inval
 export async function changeInTransaction<Result>(
   ctx: ServiceContext,
   work: Work<Result>,
-  { taker, timeout }: TransactionOptions = {},
+  { requester, timeout }: TransactionOptions = {},
 ): Promise<Result> {
   const { changes } = ctx.env;
   const change = () => untilNoVictim(() => attempt(ctx, work, timeout));
-  const done = await (taker === undefined ? change() : inChangeTurn(ctx, taker, change));
+  const done = await (requester === undefined ? change() : inChangeTurn(ctx, requester, change));
   if ((await changes.tell(done.changed)) === 'not-told') await changes.othersHaveLooked();
   return done.result;
 }
@@ -98,7 +98,7 @@ async function attempt<Result>(
 
 /**
  * Runs a developer's change in a transaction that first locks the account, so that it cannot be deleted meanwhile. It runs
- * in the developer's turn unless `options` name another taker.
+ * in the developer's turn unless `options` name another requester.
  *
  * Everything that locks rows takes them from the owner down (developer, application, end user, license), as deletions
  * cascade: two that took them in different orders would wait for each other.
@@ -113,12 +113,12 @@ export function developerTransaction<Result>(
   return changeInTransaction(
     ctx,
     async (transaction, invalidations) => {
-      const held = await transaction.$queryRaw<unknown[]>`
+      const locked = await transaction.$queryRaw<unknown[]>`
         SELECT id FROM developers WHERE id = ${developerId}::uuid AND ${notDeleted} FOR KEY SHARE`;
-      if (held.length === 0) throw accountDeleted();
+      if (locked.length === 0) throw accountDeleted();
       return work(transaction, invalidations);
     },
-    { taker: { developer: developerId }, ...options },
+    { requester: { developer: developerId }, ...options },
   );
 }
 
@@ -128,15 +128,15 @@ const notDeleted = Prisma.raw(isNotDeletedOwner);
 export const accountDeleted = () => new ServiceError('UNAUTHENTICATED', 'This account has been deleted.');
 
 /**
- * Holds an application until the transaction ends, so that it cannot be deleted meanwhile.
+ * Locks an application until the transaction ends, so that it cannot be deleted meanwhile.
  * @returns false when it is gone
  */
-export async function holdApplication(
+export async function lockApplication(
   transaction: Prisma.TransactionClient,
   applicationId: string,
 ): Promise<boolean> {
-  const held = await transaction.$queryRaw<unknown[]>`
+  const locked = await transaction.$queryRaw<unknown[]>`
     SELECT applications.id FROM applications JOIN developers ON developers.id = applications.developer_id
     WHERE applications.id = ${applicationId}::uuid AND ${notDeleted} FOR KEY SHARE OF applications`;
-  return held.length > 0;
+  return locked.length > 0;
 }

@@ -42,6 +42,6 @@ export async function deleteAccount({
         owned.map(({ id }) => id),
       );
     },
-    { ...cascadeTimeLimit, taker: { developer: developerId } },
+    { ...cascadeTimeLimit, requester: { developer: developerId } },
   );
 }

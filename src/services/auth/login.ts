@@ -61,7 +61,7 @@ const record = (
     developerId,
     (transaction) => recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
     // Not in the account's queue, which anyone could fill with failed logins.
-    { taker: { developer: ctx.client.limitKey } },
+    { requester: { developer: ctx.client.limitKey } },
   );
 
 const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');

@@ -5,7 +5,7 @@ import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { banSelect } from './view.ts';
 
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
@@ -22,7 +22,7 @@ export async function deleteBan({
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   if (!isId(input.banId)) throw banNotFound();
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
     const where = { id: input.banId, applicationId };
     const ban = await transaction.ban.delete({ where, select: banSelect });
     invalidations.bans(applicationId);

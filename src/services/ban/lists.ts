@@ -3,7 +3,7 @@ import { Prisma } from '../../db/client.ts';
 import { instant } from '../../db/from-json.ts';
 import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { containsText } from '../search.ts';
 import { banSelect } from './view.ts';
 
 export const banTable = {
@@ -40,5 +40,5 @@ export const bansOfLicenses = listSource<BanFilter>({
 });
 
 function matches({ q, banType }: BanFilter): Prisma.Sql {
-  return all([holdsText(['bans.value'], q), banType && Prisma.sql`bans.ban_type = ${banType}::"BanType"`]);
+  return all([containsText(['bans.value'], q), banType && Prisma.sql`bans.ban_type = ${banType}::"BanType"`]);
 }

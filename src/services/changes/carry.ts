@@ -8,16 +8,16 @@ import { type Change, type Changes, change } from './change.ts';
  * An entry of the security log that may still become visible: its id was assigned, and its transaction or batch has not
  * ended. Followers wait for it.
  */
-const hold = z.object({
+const pendingEntry = z.object({
   /** Null: followers of every application wait. */
   applicationId: z.string().nullable(),
   id: z.string(),
 });
-export type Hold = Readonly<z.output<typeof hold>>;
+export type PendingEntry = Readonly<z.output<typeof pendingEntry>>;
 
 const from = z.string();
-/** What instances tell each other: a change, or all the entries of the sender that become visible late. */
-const message = z.union([change.extend({ from }), z.object({ from, holds: z.array(hold) })]);
+/** What instances tell each other: a change, or, as `holds`, the sender's entries that become visible late. */
+const message = z.union([change.extend({ from }), z.object({ from, holds: z.array(pendingEntry) })]);
 type Message = z.output<typeof message>;
 
 const channel = 'changes';
@@ -29,7 +29,7 @@ export interface CarryListener {
   /** `all` after an interruption, or for a message that cannot be read, such as one of a later version. */
   changed(changes: Changes): void;
   /** Replaces what this instance said before. */
-  holding(instance: string, holds: readonly Hold[]): void;
+  pending(instance: string, entries: readonly PendingEntry[]): void;
 }
 
 /** One channel over which instances tell each other what changed, at once and without a promise to deliver. */
@@ -38,7 +38,7 @@ export interface Carry {
   readonly isLive: boolean;
   /** Never rejects. */
   send(changes: readonly Change[]): Promise<Told>;
-  sendHolds(holds: readonly Hold[]): Promise<Told>;
+  sendPending(entries: readonly PendingEntry[]): Promise<Told>;
 }
 
 export function createCarry(
@@ -63,7 +63,7 @@ export function createCarry(
       const told = parse(text);
       if (told === null) listener.changed('all');
       else if (told.from === self) return;
-      else if ('holds' in told) listener.holding(told.from, told.holds);
+      else if ('holds' in told) listener.pending(told.from, told.holds);
       else listener.changed([told]);
     },
     // While it is down, nothing that is cached is served; once it is back, messages may have been missed.
@@ -77,7 +77,7 @@ export function createCarry(
       return subscription.live;
     },
     send: (changes) => publish(changes.map((one) => ({ from: self, ...one }))),
-    sendHolds: (holds) => publish([{ from: self, holds: [...holds] }]),
+    sendPending: (entries) => publish([{ from: self, holds: [...entries] }]),
   };
 }
 

@@ -40,7 +40,7 @@ export type Changes = readonly Change[] | 'all';
 export const licenseCacheKey = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('base64');
 
 /** More keys than this are split into several changes, so that rows and messages stay small. */
-const mostKeys = 1_000;
+const maxKeys = 1_000;
 
 /** Merges changes of the same kind, each key once. Changes without keys are dropped. */
 export function mergeChanges(changes: readonly Change[]): Change[] {
@@ -48,8 +48,8 @@ export function mergeChanges(changes: readonly Change[]): Change[] {
     const ofKind = changes.filter((one) => one.cache === cache);
     if (ofKind.some(({ keys }) => keys === 'all')) return [{ cache, keys: 'all' }];
     const keys = [...new Set(ofKind.flatMap((one) => one.keys))];
-    const starts = Array.from({ length: Math.ceil(keys.length / mostKeys) }, (_, index) => index * mostKeys);
-    return starts.map((start) => ({ cache, keys: keys.slice(start, start + mostKeys) }));
+    const starts = Array.from({ length: Math.ceil(keys.length / maxKeys) }, (_, index) => index * maxKeys);
+    return starts.map((start) => ({ cache, keys: keys.slice(start, start + maxKeys) }));
   });
 }
 

@@ -2,7 +2,7 @@ import type { Prisma } from '../../db/client.ts';
 import type { Database } from '../../db/database.ts';
 import type { EphemeralStore } from '../../ephemeral/store.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type Carry, createCarry, type Hold, type Told } from './carry.ts';
+import { type Carry, createCarry, type PendingEntry, type Told } from './carry.ts';
 import {
   applyChanges,
   type Change,
@@ -41,8 +41,8 @@ export interface ChangeFeed {
   othersHaveLooked(): Promise<void>;
   /** Entries of the security log that become visible late. Null where no other instance could hear of them. */
   readonly lateEntries: {
-    announce(holds: readonly Hold[]): void;
-    listen(listener: (instance: string, holds: readonly Hold[]) => void): void;
+    announce(entries: readonly PendingEntry[]): void;
+    listen(listener: (instance: string, entries: readonly PendingEntry[]) => void): void;
   } | null;
 }
 
@@ -56,7 +56,7 @@ export interface ChangeFeedOptions {
 export function createChangeFeed({ database, store, watch, log }: ChangeFeedOptions): ChangeFeed {
   const isServer = database.kind === 'server';
   let outdated: Outdated | null = null;
-  const holdListeners: ((instance: string, holds: readonly Hold[]) => void)[] = [];
+  const entryListeners: ((instance: string, entries: readonly PendingEntry[]) => void)[] = [];
   const apply = (changes: Changes): void => {
     // Before it is attached, nothing is cached or open.
     if (outdated !== null) applyChanges(changes, outdated);
@@ -66,8 +66,8 @@ export function createChangeFeed({ database, store, watch, log }: ChangeFeedOpti
     isServer && store.shared
       ? createCarry(store, log, {
           changed: apply,
-          holding: (instance, holds) => {
-            for (const listener of holdListeners) listener(instance, holds);
+          pending: (instance, entries) => {
+            for (const listener of entryListeners) listener(instance, entries);
           },
         })
       : null;
@@ -103,8 +103,8 @@ export function createChangeFeed({ database, store, watch, log }: ChangeFeedOpti
     },
     othersHaveLooked: watch.othersHaveLooked,
     lateEntries: carry && {
-      announce: (holds) => void carry.sendHolds(holds),
-      listen: (listener) => void holdListeners.push(listener),
+      announce: (entries) => void carry.sendPending(entries),
+      listen: (listener) => void entryListeners.push(listener),
     },
   };
 }

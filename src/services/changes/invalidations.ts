@@ -15,7 +15,7 @@ export interface Invalidations {
 }
 
 /** A mint of more keys names its application only. */
-const mostMintedKeys = 1_000;
+const maxMintedKeys = 1_000;
 
 export function collectInvalidations(): {
   readonly invalidations: Invalidations;
@@ -32,7 +32,7 @@ export function collectInvalidations(): {
       license: (keyHash) => add('license', licenseCacheKey(keyHash)),
       licensesOf: (applicationId) => add('license-of', applicationId),
       minted: (applicationId, licenses) => {
-        if (licenses.length > mostMintedKeys) add('license-minted', applicationId);
+        if (licenses.length > maxMintedKeys) add('license-minted', applicationId);
         else add('license', ...licenses.map(({ keyHash }) => licenseCacheKey(keyHash)));
       },
       bans: (applicationId) => add('ban', applicationId),

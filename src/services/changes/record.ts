@@ -27,7 +27,7 @@ export interface ChangeRecorder {
 }
 
 /** How many keys of one kind wait for a database that does not answer: the latest. */
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 const longestWait = 1_000;
 const retryEvery = 1_000;
 
@@ -58,7 +58,7 @@ export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): Cha
       const own = waiting.get(cache) ?? new Set();
       waiting.set(cache, own);
       for (const key of keys) own.add(key);
-      for (const oldest of own) if (own.size > mostWaiting) own.delete(oldest);
+      for (const oldest of own) if (own.size > maxWaiting) own.delete(oldest);
       recording ??= recordAll();
       await Promise.race([recording, sleep(longestWait, undefined, { ref: false })]);
     },

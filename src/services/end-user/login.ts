@@ -3,9 +3,9 @@ import { networkOf } from '../../lib/ip.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
-import { holdLicense } from '../license/hold.ts';
+import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
-import { changeInTransaction, holdApplication } from '../transaction.ts';
+import { changeInTransaction, lockApplication } from '../transaction.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
@@ -48,11 +48,11 @@ function write(
 ): Promise<Grant> {
   const { application, hwid } = input;
   return changeInTransaction(ctx, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
+    if (!(await lockApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
     const { licenseId } = locked;
-    const found = licenseId === null ? 'not-asked' : await holdLicense(transaction, { licenseId });
+    const found = licenseId === null ? 'not-asked' : await lockLicense(transaction, { licenseId });
     const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     await transaction.endUser.update({
       where: { id: user.id },

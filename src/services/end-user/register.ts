@@ -6,10 +6,10 @@ import { networkOf } from '../../lib/ip.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
-import { holdLicense } from '../license/hold.ts';
 import { findLicense } from '../license/judge.ts';
+import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
-import { changeInTransaction, holdApplication } from '../transaction.ts';
+import { changeInTransaction, lockApplication } from '../transaction.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
@@ -63,8 +63,8 @@ function write(
 ): Promise<Grant> {
   const { application, licenseKey, hwid } = input;
   return changeInTransaction(ctx, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
-    const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
+    if (!(await lockApplication(transaction, application.id))) throw sessionExpired();
+    const found = licenseKey === null ? 'not-asked' : await lockLicense(transaction, { licenseKey });
     const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     const user = await transaction.endUser.create({
       data: {

@@ -9,7 +9,7 @@ import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fi
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { holdApplication } from '../transaction.ts';
+import { lockApplication } from '../transaction.ts';
 import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
@@ -75,7 +75,7 @@ export async function createBlindLicenses({
       0,
     ),
     admit: async (transaction) => {
-      if (!(await holdApplication(transaction, input.applicationId))) throw applicationNotFound();
+      if (!(await lockApplication(transaction, input.applicationId))) throw applicationNotFound();
     },
     add: async (_terms, insert) => {
       const inserted = await insert(licenses);

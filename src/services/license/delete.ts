@@ -3,7 +3,7 @@ import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
 /**
@@ -43,7 +43,7 @@ async function lockUsersOf(
     where: { id: licenseId, application: { developerId } },
     select: { applicationId: true },
   });
-  if (license === null || !(await holdApplication(transaction, license.applicationId))) return;
+  if (license === null || !(await lockApplication(transaction, license.applicationId))) return;
   await transaction.$queryRaw`
     SELECT id FROM end_users WHERE license_id = ${licenseId}::uuid ORDER BY id FOR UPDATE`;
 }

@@ -6,7 +6,7 @@ import { strictObject } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';
 
 /** Ten years including leap days, in seconds. */
@@ -32,7 +32,7 @@ export async function extendLicenses({
     ctx,
     developerId,
     async (transaction, invalidations) => {
-      if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+      if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
       // Locks in order of id, like the security log's writer, which updates last IP addresses.
       const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
         WITH held AS MATERIALIZED (

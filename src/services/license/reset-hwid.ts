@@ -2,7 +2,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { changeLicense } from './change.ts';
-import type { LockedLicense } from './lock-own.ts';
+import type { OwnLicense } from './lock-own.ts';
 import type { LicenseView } from './view.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function resetLicenseHwid({ ctx, input }: Call<{ id: string }>): Pr
 }
 
 /** @throws {ServiceError} LICENSE_BANNED */
-export function refuseBanned(license: Pick<LockedLicense, 'status'>): void {
+export function refuseBanned(license: Pick<OwnLicense, 'status'>): void {
   if (license.status !== 'banned') return;
   throw new ServiceError('LICENSE_BANNED', 'This license is banned; its device binding cannot be cleared.');
 }

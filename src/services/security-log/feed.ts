@@ -29,10 +29,14 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
   const followers = createFollowers();
   const lateEntries = createLateEntries({
     changes,
-    holds: () => watermark.holds(),
+    pending: () => watermark.pending(),
     onReleased: () => followers.wakeApplications('all'),
   });
-  const watermark = createWatermark({ shared, oldestWaiting, heldElsewhere: lateEntries.heldElsewhere });
+  const watermark = createWatermark({
+    shared,
+    oldestWaiting,
+    pendingElsewhere: lateEntries.pendingElsewhere,
+  });
   return {
     followers,
     watermark,

@@ -6,7 +6,7 @@ import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
 import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { containsText } from '../search.ts';
 import { securityEvents } from './events.ts';
 import { rangesWithText } from './ranges.ts';
 import { securityLogSelect } from './view.ts';
@@ -77,7 +77,7 @@ export const logOfDevelopers = listSource<SecurityLogFilter>({ ...log, parentCol
 export function securityLogMatches(filter: SecurityLogFilter): Prisma.Sql {
   const { q, events, codes, licenseId, userId, createdFrom, createdBefore } = filter;
   return all([
-    holdsText(searched, q),
+    containsText(searched, q),
     events && Prisma.sql`security_log.event = ANY(${events}::text[])`,
     codes && Prisma.sql`security_log.code = ANY(${codes}::text[])`,
     isOfLicense(licenseId) ?? undefined,

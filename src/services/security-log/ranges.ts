@@ -1,9 +1,9 @@
 import { Prisma } from '../../db/client.ts';
 import { searchedText } from '../../db/search-indexes.ts';
-import { holdsTextByIndex } from '../search.ts';
+import { containsTextByIndex } from '../search.ts';
 
 /** Of a text that stands in more values than that, the log is read whole: from the newest entry, it is soon found. */
-const mostValues = 1_000;
+const maxValues = 1_000;
 
 /**
  * Where the entries of an application lie that hold a text: ranges from one id to another, both included, apart from
@@ -11,21 +11,21 @@ const mostValues = 1_000;
  * text that no index of trigrams finds. Some ranges may have no such entry (src/db/log-search).
  */
 export function rangesWithText(text: string | undefined): Prisma.Sql | null {
-  const isFound = holdsTextByIndex(searchedText.log_search_values, text);
+  const isFound = containsTextByIndex(searchedText.log_search_values, text);
   if (isFound === null) return null;
   // A value belongs to one application, and so do the blocks that have it. Were the application named, PostgreSQL could
   // read all of its blocks.
   return Prisma.sql`
     WITH value AS MATERIALIZED (
-      SELECT id FROM log_search_values WHERE application_id = parent.id AND ${isFound} LIMIT ${mostValues + 1}
+      SELECT id FROM log_search_values WHERE application_id = parent.id AND ${isFound} LIMIT ${maxValues + 1}
     ), place AS (
       SELECT from_id, to_id FROM log_search_blocks
-      WHERE (SELECT count(*) FROM value) <= ${mostValues} AND value_ids && (SELECT array_agg(id) FROM value)
+      WHERE (SELECT count(*) FROM value) <= ${maxValues} AND value_ids && (SELECT array_agg(id) FROM value)
       UNION ALL
       SELECT from_id, to_id FROM log_search_backlog WHERE application_id = parent.id
       UNION ALL
       SELECT '00000000-0000-0000-0000-000000000000'::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      WHERE (SELECT count(*) FROM value) > ${mostValues}
+      WHERE (SELECT count(*) FROM value) > ${maxValues}
     )
     SELECT lower(range) AS from_id, upper(range) AS to_id
     FROM unnest((SELECT range_agg(id_range(from_id, to_id, '[]')) FROM place)) AS range`;

@@ -23,9 +23,9 @@ export interface Range {
 }
 
 /** The most entries that one statement gives. */
-const mostRows = 100;
+const maxRows = 100;
 /** The most entries that one statement looks at, where a filter may let few of them through. */
-const mostScanned = 2_000;
+const maxScanned = 2_000;
 
 const week = 7 * 24 * 60 * 60 * 1000;
 
@@ -57,10 +57,10 @@ export async function readAfter(
       WHERE ${range} AND ${lastScanned === null ? Prisma.sql`TRUE` : Prisma.sql`security_log.id <= ${lastScanned}::uuid`}
         AND ${securityLogMatches(filter)}
       ORDER BY security_log.id
-      LIMIT ${mostRows}`,
+      LIMIT ${maxRows}`,
   );
   const last = rows.at(-1);
-  if (last !== undefined && rows.length === mostRows)
+  if (last !== undefined && rows.length === maxRows)
     return { rows, next: { id: last.id, included: false }, complete: false };
   if (lastScanned !== null) return { rows, next: { id: lastScanned, included: false }, complete: false };
   // Nothing below the watermark is left or to come. A reader that named an id slightly ahead waits for it.
@@ -72,7 +72,7 @@ export async function readAfter(
 async function findLastScanned(ctx: ServiceContext, range: Prisma.Sql): Promise<string | null> {
   const [last] = await run<{ id: string }>(
     ctx,
-    Prisma.sql`SELECT id FROM security_log WHERE ${range} ORDER BY id OFFSET ${mostScanned - 1} LIMIT 1`,
+    Prisma.sql`SELECT id FROM security_log WHERE ${range} ORDER BY id OFFSET ${maxScanned - 1} LIMIT 1`,
   );
   return last?.id ?? null;
 }

@@ -1,6 +1,6 @@
 import { lowestId } from '../../db/log-partition.ts';
 import { newId, timeOfId } from '../../lib/ids.ts';
-import type { Hold } from '../changes/carry.ts';
+import type { PendingEntry } from '../changes/carry.ts';
 import type { RecordedEntries } from '../recorded-entries.ts';
 
 /**
@@ -8,8 +8,6 @@ import type { RecordedEntries } from '../recorded-entries.ts';
  * and what lies between their clocks and ours.
  */
 export const settleMilliseconds = 1_000;
-
-export type { Hold };
 
 /** The entries that a transaction has recorded, until it has ended. */
 export interface OpenTransaction extends RecordedEntries {
@@ -29,7 +27,7 @@ export interface OpenTransaction extends RecordedEntries {
  * - Of this instance that is exact: an id is noted in the same tick in which it is made, and settled once its row is
  *   visible or never will be. Ask for the watermark before the statement that reads takes its snapshot.
  * - Of other instances it holds as long as their clocks are within half a second of this one and Redis is there: what
- *   they write within a second is waited for, and what takes them longer they announce (`heldElsewhere`). What comes
+ *   they write within a second is waited for, and what takes them longer they announce (`pendingElsewhere`). What comes
  *   later still, such as the entries of an instance that was cut off from the database and from Redis, is in the list
  *   and not in a live stream that has passed it.
  */
@@ -38,7 +36,7 @@ export interface Watermark {
   of(applicationId: string): string;
   open(): OpenTransaction;
   /** The oldest unsettled entry of this instance for every application, in no order. */
-  holds(): readonly Hold[];
+  pending(): readonly PendingEntry[];
 }
 
 export interface WatermarkOptions {
@@ -47,13 +45,13 @@ export interface WatermarkOptions {
   /** The oldest entry that waits to be written behind, or is being written; null when there is none. */
   readonly oldestWaiting: () => string | null;
   /** What other instances have announced. */
-  readonly heldElsewhere: () => Iterable<Hold>;
+  readonly pendingElsewhere: () => Iterable<PendingEntry>;
 }
 
-export function createWatermark({ shared, oldestWaiting, heldElsewhere }: WatermarkOptions): Watermark {
+export function createWatermark({ shared, oldestWaiting, pendingElsewhere }: WatermarkOptions): Watermark {
   const transactions = new Set<Map<string, string>>();
 
-  function holds(): Hold[] {
+  function pending(): PendingEntry[] {
     const waiting = oldestWaiting();
     const recorded = [...transactions].flatMap((entries) =>
       [...entries].map(([applicationId, id]) => ({ applicationId, id })),
@@ -67,14 +65,14 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
       // its clock stepped back a little. Ids from before a large step back are not waited for.
       const now = newId();
       let watermark = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
-      const lower = (all: Iterable<Hold>) => {
-        for (const hold of all) {
-          const concerned = hold.applicationId === null || hold.applicationId === applicationId;
-          if (concerned && hold.id < watermark) watermark = hold.id;
+      const lower = (entries: Iterable<PendingEntry>) => {
+        for (const entry of entries) {
+          const concerned = entry.applicationId === null || entry.applicationId === applicationId;
+          if (concerned && entry.id < watermark) watermark = entry.id;
         }
       };
-      lower(holds());
-      if (shared) lower(heldElsewhere());
+      lower(pending());
+      if (shared) lower(pendingElsewhere());
       return watermark;
     },
     open() {
@@ -92,6 +90,6 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
         settle: () => void transactions.delete(entries),
       };
     },
-    holds,
+    pending,
   };
 }

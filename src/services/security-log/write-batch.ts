@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { takeTime } from '../../db/session-settings.ts';
+import { liftStatementTimeout } from '../../db/session-settings.ts';
 import type { SecurityLogRow } from './entry.ts';
 
 /** All entries wait behind these: so a lock, as of an application that is deleted with a million rows, is not waited for. */
@@ -22,7 +22,7 @@ export async function writeBatch(
       if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
       if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
     },
-    `BEGIN; ${takeTime}; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`,
+    `BEGIN; ${liftStatementTimeout}; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`,
   );
 }
 
