@@ -2,17 +2,17 @@ import { newId, timeOfId } from '../../lib/ids.ts';
 import type { PendingEntry } from '../changes/carry.ts';
 import type { ChangeFeed } from '../changes/changes.ts';
 
-/** With more late entries, the oldest of them is announced for every application, so that messages stay small. */
+/** If there are more late entries, only the oldest is announced, for all applications, so that messages stay small. */
 const maxAnnounced = 500;
-/** An entry that has not become visible after this many milliseconds is announced to the other instances. */
+/** An entry that is not visible after this time, in milliseconds, is announced to the other instances. */
 const announceAfter = 400;
 const announceEvery = 250;
-/** How long an announcement counts, in milliseconds: its sender may have died since. */
+/** How long an announcement is valid, in milliseconds. Its sender may have died since. */
 const announcementLifetime = 2_000;
-/** Followers wait for no entry longer than this: an instance that lost the database must not silence the others. */
+/** Maximum wait for an entry: an instance that has lost the database must not silence the streams of the others. */
 const longestWait = 30_000;
 
-/** Tells the other instances which entries of this one become visible late, and knows theirs. */
+/** Announces this instance's late entries to the other instances, and receives theirs. */
 export interface LateEntries {
   /** What other instances have announced. */
   pendingElsewhere(): Iterable<PendingEntry>;
@@ -21,7 +21,7 @@ export interface LateEntries {
 
 export interface LateEntriesOptions {
   readonly changes: Pick<ChangeFeed, 'lateEntries'>;
-  /** What this instance has not made visible yet. */
+  /** This instance's entries that are not visible yet. */
   readonly pending: () => readonly PendingEntry[];
   /** Called when entries that another instance announced are no longer late. */
   readonly onReleased: () => void;
@@ -33,7 +33,7 @@ export function createLateEntries({ changes, pending, onReleased }: LateEntriesO
   const others = new Map<string, { readonly entries: readonly PendingEntry[]; readonly until: number }>();
   let announced = false;
 
-  /** The entries of this instance that take longer than the others wait by themselves, by the clock of the ids. */
+  /** This instance's entries that are not visible in the time that others wait anyway, by the clock of the ids. */
   function late(): readonly PendingEntry[] {
     const all = pending();
     if (all.length === 0) return [];
@@ -45,7 +45,7 @@ export function createLateEntries({ changes, pending, onReleased }: LateEntriesO
 
   const timer = setInterval(() => {
     const found = late();
-    // An empty announcement once, so that the others continue at once.
+    // One empty announcement, so that the others continue at once.
     if (found.length > 0 || announced) lateEntries.announce(found);
     announced = found.length > 0;
   }, announceEvery).unref();

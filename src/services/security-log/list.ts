@@ -6,8 +6,8 @@ import { logOfApplications } from './lists.ts';
 import type { SecurityLogView } from './view.ts';
 
 /**
- * A page of an application's security log, newest first. Validations of the last quarter second may not be in it yet.
- * `q` finds entries by a substring of event, code, address, country or HWID.
+ * Returns a page of an application's security log, newest first. Validations of the last quarter second may be missing.
+ * `q` matches substrings of event, code, IP address, country and HWID.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listSecurityLog({

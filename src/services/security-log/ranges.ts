@@ -2,19 +2,21 @@ import { Prisma } from '../../db/client.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import { containsTextByIndex } from '../search.ts';
 
-/** Of a text that stands in more values than that, the log is read whole: from the newest entry, it is soon found. */
+/**
+ * If more values contain the text, the whole log is searched: starting from the newest entry, a match is found soon.
+ */
 const maxValues = 1_000;
 
 /**
- * Where the entries of an application lie that hold a text: ranges from one id to another, both included, apart from
- * each other, as a SELECT of `from_id` and `to_id`; `parent.id` is the application's in the statement around. Null for a
- * text that no index of trigrams finds. Some ranges may have no such entry (src/db/log-search).
+ * The ranges of ids that contain all entries of an application with a text: a SELECT of `from_id` and `to_id`, both
+ * inclusive and not overlapping, for `parent.id`, a column of the enclosing statement. Null if the trigram index cannot
+ * find the text. Some ranges may have no such entry (src/db/log-search).
  */
 export function rangesWithText(text: string | undefined): Prisma.Sql | null {
   const isFound = containsTextByIndex(searchedText.log_search_values, text);
   if (isFound === null) return null;
-  // A value belongs to one application, and so do the blocks that have it. Were the application named, PostgreSQL could
-  // read all of its blocks.
+  // A value belongs to one application, and so do the blocks that contain it. With a condition on the application too,
+  // PostgreSQL might read all of its blocks.
   return Prisma.sql`
     WITH value AS MATERIALIZED (
       SELECT id FROM log_search_values WHERE application_id = parent.id AND ${isFound} LIMIT ${maxValues + 1}
