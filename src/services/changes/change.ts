@@ -65,7 +65,7 @@ export interface Outdated {
   };
   readonly followers: {
     wakeApplications(ids: ReadonlySet<string> | 'all'): void;
-    doubtDevelopers(ids: ReadonlySet<string>): void;
+    recheckDevelopers(ids: ReadonlySet<string>): void;
     endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
   };
 }
@@ -79,7 +79,7 @@ const effects: Readonly<Record<ChangeKind, (keys: readonly string[], outdated: O
   'license-of': (applicationIds, { caches }) => caches.forgetLicensesOf(applicationIds),
   'license-minted': (_applicationIds, { caches }) => caches.forgetUnknownLicenses(),
   ban: (applicationIds, { caches }) => caches.forgetBansOf(applicationIds),
-  credentials: (developerIds, { followers }) => followers.doubtDevelopers(new Set(developerIds)),
+  credentials: (developerIds, { followers }) => followers.recheckDevelopers(new Set(developerIds)),
   logout: (tokenHashes, { followers }) => followers.endSessions(new Set(tokenHashes)),
   log: (applicationIds, { followers }) => followers.wakeApplications(new Set(applicationIds)),
 };

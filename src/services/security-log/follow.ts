@@ -71,7 +71,7 @@ export async function followSecurityLog({
   await requireMayFollow(ctx, actor, applicationId);
   const beginning = idsBeginning();
   const follower = followers.open(applicationId, actor, networkOf(ctx.client.ip));
-  const start = after === undefined ? { id: follower.newsId, included: true } : resumeAfter(after);
+  const start = after === undefined ? { id: follower.wakeId, included: true } : resumeAfter(after);
   try {
     await requireMayFollow(ctx, actor, applicationId);
   } catch (error) {
@@ -114,13 +114,13 @@ async function* readEntries(
   function followBeginning(): void {
     if (idsBeginning() === beginning) return;
     beginning = idsBeginning();
-    follower.beginAgain();
+    follower.restartIds();
     const from = lowestId(beginning.at);
     if (position.id > from) position = { id: from, included: true };
   }
 
   const read = async (): Promise<Range & { watermark: string }> => {
-    follower.clearDoubt();
+    follower.beginCheck();
     await requireMayFollow(ctx, actor, applicationId);
     const upTo = watermark.of(applicationId);
     followBeginning();
@@ -140,7 +140,7 @@ async function* readEntries(
       let interrupted = false;
       for (const entry of range.rows) {
         // The client may have taken the previous entry long ago.
-        interrupted = follower.ending !== undefined || follower.isDoubted;
+        interrupted = follower.ending !== undefined || follower.needsCheck;
         if (interrupted) break;
         yield entry;
         position = { id: entry.id, included: false };
@@ -148,8 +148,8 @@ async function* readEntries(
       if (interrupted) continue;
       position = range.next;
       if (!range.complete) continue;
-      if (range.watermark < follower.newsId) await follower.pause(unsettled);
-      else await follower.newsBeyond(range.watermark, pollMilliseconds);
+      if (range.watermark < follower.wakeId) await follower.pause(unsettled);
+      else await follower.wokenBeyond(range.watermark, pollMilliseconds);
     }
     if (!hasLeft()) throw follower.ending.error ?? new StreamInterrupted();
   } finally {

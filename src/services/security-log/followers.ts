@@ -12,15 +12,15 @@ export interface Follower {
   /** Set when the stream must end, with the error for the client; null if the client should reconnect. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
   /** True if the credential may have ended since the last check: nothing is sent until it is checked again. */
-  readonly isDoubted: boolean;
+  readonly needsCheck: boolean;
   /** Call it before the credential is checked. */
-  clearDoubt(): void;
+  beginCheck(): void;
   /** An id generated at the latest wake-up: a follower that has read up to it has read what it was woken for. */
-  readonly newsId: string;
+  readonly wakeId: string;
   /** Call it when ids have restarted at a lower value. */
-  beginAgain(): void;
-  /** Waits until `newsId` is above this id or the stream must end, but at most this long. */
-  newsBeyond(id: string, milliseconds: number): Promise<void>;
+  restartIds(): void;
+  /** Waits until `wakeId` is above this id or the stream must end, but at most this long. */
+  wokenBeyond(id: string, milliseconds: number): Promise<void>;
   /** Waits this long, or until the stream must end. */
   pause(milliseconds: number): Promise<void>;
   /** Ends the stream and frees its place. Further calls have no effect. */
@@ -41,7 +41,7 @@ export interface Followers {
   open(applicationId: string, actor: DeveloperActor, network: string): Follower;
   wakeApplications(ids: ReadonlySet<string> | 'all'): void;
   /** Makes these developers' streams check their credentials. */
-  doubtDevelopers(ids: ReadonlySet<string>): void;
+  recheckDevelopers(ids: ReadonlySet<string>): void;
   /**
    * Ends the streams of sessions that were logged out. With `all`, it is unknown which ones: every stream that was
    * opened with a cookie ends without an error, so that a client that is still logged in reconnects and resumes.
@@ -101,7 +101,7 @@ export function createFollowers(
         if (ids === 'all' || ids.has(follower.applicationId)) follower.wake(ids === 'all');
       }
     },
-    doubtDevelopers(ids) {
+    recheckDevelopers(ids) {
       for (const follower of all) if (ids.has(follower.actor.developerId)) follower.wake(true);
     },
     endSessions(tokenHashes) {
@@ -121,7 +121,7 @@ export function createFollowers(
 
 interface OpenFollower extends Follower {
   readonly network: string;
-  wake(doubted: boolean): void;
+  wake(mayHaveEnded: boolean): void;
 }
 
 /** Each group is in order of opening. */
@@ -158,8 +158,8 @@ function createFollower(
 ): OpenFollower {
   let ending: Follower['ending'];
   // Earlier entries may become visible only after this.
-  let newsId = newId();
-  let isDoubted = false;
+  let wakeId = newId();
+  let needsCheck = false;
   let resume: (() => void) | undefined;
 
   const wait = (milliseconds: number, isOver: () => boolean): Promise<void> =>
@@ -183,20 +183,20 @@ function createFollower(
     get ending() {
       return ending;
     },
-    get isDoubted() {
-      return isDoubted;
+    get needsCheck() {
+      return needsCheck;
     },
-    clearDoubt() {
-      isDoubted = false;
+    beginCheck() {
+      needsCheck = false;
     },
-    get newsId() {
-      return newsId;
+    get wakeId() {
+      return wakeId;
     },
-    beginAgain() {
-      newsId = newId();
+    restartIds() {
+      wakeId = newId();
     },
-    newsBeyond: (id: string, milliseconds: number) =>
-      wait(milliseconds, () => newsId > id || ending !== undefined),
+    wokenBeyond: (id: string, milliseconds: number) =>
+      wait(milliseconds, () => wakeId > id || ending !== undefined),
     pause: (milliseconds: number) => wait(milliseconds, () => ending !== undefined),
     end(error: ServiceError | null = null) {
       if (ending !== undefined) return;
@@ -205,8 +205,8 @@ function createFollower(
       resume?.();
     },
     wake(mayHaveEnded: boolean) {
-      newsId = newId();
-      isDoubted ||= mayHaveEnded;
+      wakeId = newId();
+      needsCheck ||= mayHaveEnded;
       resume?.();
     },
   };
