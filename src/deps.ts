@@ -61,7 +61,7 @@ export interface DepsOptions {
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
 
-/** Each of ten thousand keys is held in memory, and takes a few seconds. */
+/** Each may have ten thousand keys in memory and take a few seconds. */
 const maxMintsWaiting = 20;
 
 /** How long the other parts may take to close once the log is written, in milliseconds. */

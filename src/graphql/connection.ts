@@ -4,7 +4,7 @@ import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
-/** A range of a list. It is empty if the document selects no rows, and the count is read when it is asked for. */
+/** A range of a list. It is empty if the document selects no rows, and the count is read on demand. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
   count(): Promise<ListCount>;

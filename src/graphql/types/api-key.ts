@@ -67,7 +67,7 @@ const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayloa
   description: 'The new key. It is shown only once.',
   fields: (t) => ({
     apiKey: t.exposeString('apiKey', { description: 'The key in plain text: service_live_…' }),
-    // From memory: if reading it anew failed, the key would be lost.
+    // From memory: if it were read again and that failed, the key would be lost.
     key: t.field({
       type: ApiKey,
       description: 'The API key as it is listed from now on.',

@@ -268,7 +268,7 @@ const messageList = z
   .transform((messages, context): Partial<Record<MessageKey, string>> => {
     const texts = new Map<MessageKey, string>();
     for (const [index, { key, text }] of messages.entries()) {
-      if (texts.has(key)) context.addIssue({ code: 'custom', path: [index, 'key'], message: 'stands twice' });
+      if (texts.has(key)) context.addIssue({ code: 'custom', path: [index, 'key'], message: 'occurs twice' });
       texts.set(key, text);
     }
     return Object.fromEntries(texts);

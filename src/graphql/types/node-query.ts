@@ -22,7 +22,7 @@ import { SecurityLogEntry } from './security-log.ts';
 
 const nodeType = <Type>(type: Type, table: ListTable) => ({ type, table, find: toOne(table) });
 
-/** The types that implement Node, but for the developer, who can only be the one who asks. */
+/** The types that implement Node, except the developer, which can only be the caller. */
 const types = {
   Application: nodeType(Application, applicationTable),
   License: nodeType(License, licenseTable),

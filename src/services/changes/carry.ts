@@ -22,19 +22,19 @@ type Message = z.output<typeof message>;
 
 const channel = 'changes';
 
-/** Whether the other instances have heard of a change. If not, they find it in the database. */
+/** Whether the other instances have received a change. If not, they find it in the database. */
 export type Told = 'told' | 'not-told';
 
 export interface CarryListener {
-  /** `all` after an interruption, or for a message that cannot be read, such as one of a later version. */
+  /** Gets `all` after an interruption, and for a message that cannot be parsed, such as one of a later version. */
   changed(changes: Changes): void;
-  /** Replaces what this instance said before. */
+  /** Replaces what the instance announced before. */
   pending(instance: string, entries: readonly PendingEntry[]): void;
 }
 
-/** One channel over which instances tell each other what changed, at once and without a promise to deliver. */
+/** A channel over which instances tell each other at once what changed. Delivery is not guaranteed. */
 export interface Carry {
-  /** True while every message that is sent from now on will arrive here. */
+  /** True while subscribed: messages that are sent from now on arrive here. */
   readonly isLive: boolean;
   /** Never rejects. */
   send(changes: readonly Change[]): Promise<Told>;
@@ -66,7 +66,7 @@ export function createCarry(
       else if ('holds' in told) listener.pending(told.from, told.holds);
       else listener.changed([told]);
     },
-    // While it is down, nothing that is cached is served; once it is back, messages may have been missed.
+    // Nothing cached is served during the interruption. After it, messages may have been missed.
     interrupted() {
       if (subscription.live) listener.changed('all');
     },

@@ -33,7 +33,7 @@ export const change = z.object({
 export type Change = Readonly<z.output<typeof change>>;
 export type ChangeKind = Change['cache'];
 
-/** `all`: it is unknown what changed, so everything that is cached may be outdated. */
+/** `all`: it is unknown what changed, so everything cached may be outdated. */
 export type Changes = readonly Change[] | 'all';
 
 /** Key of the license cache. */
@@ -53,7 +53,7 @@ export function mergeChanges(changes: readonly Change[]): Change[] {
   });
 }
 
-/** What a process has that changes outdate. */
+/** The parts of a process that changes invalidate. */
 export interface Outdated {
   readonly caches: {
     forgetApplications(ids: readonly string[]): void;
@@ -84,7 +84,7 @@ const effects: Readonly<Record<ChangeKind, (keys: readonly string[], outdated: O
   log: (applicationIds, { followers }) => followers.wakeApplications(new Set(applicationIds)),
 };
 
-/** Discards in this process what the changes outdate. It has taken effect when this returns. */
+/** Invalidates in this process what the changes outdate. It has taken effect when this returns. */
 export function applyChanges(changes: Changes, outdated: Outdated): void {
   if (changes === 'all' || changes.some(({ keys }) => keys === 'all')) {
     outdated.caches.clear();

@@ -1,9 +1,9 @@
 import { type Change, licenseCacheKey } from './change.ts';
 
-/** Collects what a transaction changes of what is cached, or what open streams depend on. */
+/** Collects a transaction's changes to what is cached and to what open streams depend on. */
 export interface Invalidations {
   application(id: string): void;
-  /** Cookies or API keys of the developer end: the streams that they opened are checked again. */
+  /** Cookies or API keys of the developer have ended; streams that were opened with them are checked again. */
   credentials(developerId: string): void;
   license(keyHash: Uint8Array): void;
   /** Any of an application's licenses may have changed; none was added. */
@@ -14,7 +14,7 @@ export interface Invalidations {
   bans(applicationId: string): void;
 }
 
-/** A mint of more keys names its application only. */
+/** A mint of more keys names only its application. */
 const maxMintedKeys = 1_000;
 
 export function collectInvalidations(): {

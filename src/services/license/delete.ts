@@ -31,7 +31,7 @@ export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promi
 
 /**
  * Locks the license's users, and their application before them, because deleting the license changes their rows. A user
- * who gets the license meanwhile is not locked here; if that causes a deadlock, changeInTransaction retries.
+ * who is given the license at the same time is not locked here; if that causes a deadlock, changeInTransaction retries.
  */
 async function lockUsersOf(
   transaction: Prisma.TransactionClient,
