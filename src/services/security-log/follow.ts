@@ -18,9 +18,7 @@ import { settleMilliseconds } from './watermark.ts';
 export const followSecurityLogInput = securityLogFilter
   .pick({ events: true, codes: true, licenseId: true, userId: true })
   .extend({
-    /**
-     * The id of the last entry seen; without it, the stream starts now. For an id from the future, see `resumeAfter`.
-     */
+    /** The id of the last entry seen; without it, the stream starts now. For an id from the future, see `resumeAfter`. */
     after: id.optional(),
   });
 
@@ -108,9 +106,7 @@ async function* readEntries(
   let position: Position = start;
   let { beginning } = start;
 
-  /**
-   * After the clock was set back, new entries have ids below those that were read: continues from where ids restarted.
-   */
+  /** After the clock was set back, new entries have ids below those that were read: continues from where ids restarted. */
   function followBeginning(): void {
     if (idsBeginning() === beginning) return;
     beginning = idsBeginning();

@@ -2,9 +2,7 @@ import { Prisma } from '../../db/client.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import { containsTextByIndex } from '../search.ts';
 
-/**
- * If more values contain the text, the whole log is searched: starting from the newest entry, a match is found soon.
- */
+/** If more values contain the text, the whole log is searched: starting from the newest entry, a match is found soon. */
 const maxValues = 1_000;
 
 /**

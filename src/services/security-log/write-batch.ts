@@ -3,9 +3,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { liftStatementTimeout } from '../../db/session-settings.ts';
 import type { SecurityLogRow } from './entry.ts';
 
-/**
- * Short, because all other entries wait for this batch, and the deletion of a large application locks rows for long.
- */
+/** Short, because all other entries wait for this batch, and the deletion of a large application locks rows for long. */
 const lockTimeoutMilliseconds = 1_000;
 
 /**
