@@ -153,14 +153,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       clock,
       log,
       counts: createServiceCounts(),
-      settings: {
-        publicUrl: config.publicUrl,
-        rateLimits: config.rateLimits,
-        countLimits: config.countLimits,
-        cryptoEnforce: config.cryptoEnforce,
-        registrationOpen: config.registrationOpen,
-        turnstile: config.turnstile,
-      },
+      settings: config,
     };
     const telemetry = createTelemetry();
     const readiness = createReadiness(database, store, watch);
