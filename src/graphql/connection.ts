@@ -4,6 +4,16 @@ import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
+/** The arguments of a list field. */
+export interface ListArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly q?: string | null | undefined;
+  readonly filter?: object | null | undefined;
+}
+
 /** A range of a list. It is empty if the document selects no rows, and the count is read on demand. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
@@ -16,17 +26,7 @@ const maxShown = maxCounted.toLocaleString('en-US');
 const searchCost = 500;
 
 /** The cost of a connection (query-limits.ts): its own, and that of its selection for each row that it may have. */
-export function connectionComplexity({
-  first,
-  last,
-  q,
-  filter,
-}: {
-  first?: number | null | undefined;
-  last?: number | null | undefined;
-  q?: string | null | undefined;
-  filter?: object | null | undefined;
-}) {
+export function connectionComplexity({ first, last, q, filter }: ListArguments) {
   const rows = first ?? last ?? pageSize.fallback;
   return {
     field: isNarrowed({ q, ...filter }) ? searchCost : 1,

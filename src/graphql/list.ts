@@ -2,21 +2,11 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { ListCount, ListRow, ListSource } from '../services/list-source.ts';
 import { parseInput } from '../services/parse-input.ts';
 import { type Sliced, sliceInput } from '../services/slice.ts';
-import { type Connection, connectionComplexity } from './connection.ts';
+import { type Connection, connectionComplexity, type ListArguments } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { withoutNulls } from './input.ts';
 import { createLoader, oncePerField } from './loaders.ts';
 import { selectedColumns, selectedFields } from './selected-columns.ts';
-
-/** The arguments of a list field. */
-interface ListArguments {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-  readonly last?: number | null | undefined;
-  readonly before?: string | null | undefined;
-  readonly q?: string | null | undefined;
-  readonly filter?: object | null | undefined;
-}
 
 const none: ListCount = { count: 0, isExact: true };
 const nothing: Sliced<never> = { rows: [], hasNextPage: false, hasPreviousPage: false };
