@@ -63,8 +63,8 @@ export interface DepsOptions {
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
 
-/** Each of ten thousand keys is held in memory, and takes a few seconds. */
-const mostMintsWaiting = 20;
+/** Each may have ten thousand keys in memory and take a few seconds. */
+const maxMintsWaiting = 20;
 
 /** How long the other parts may take to close once the log is written, in milliseconds. */
 const closingMilliseconds = 500;
@@ -145,7 +145,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       unreadAnswers: createUnreadAnswers(),
       readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
       changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
-      mintTurns: createFairQueue({ concurrency: 1, maxWaiting: mostMintsWaiting }),
+      mintTurns: createFairQueue({ concurrency: 1, maxWaiting: maxMintsWaiting }),
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,
@@ -156,14 +156,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       clock,
       log,
       counts: createServiceCounts(),
-      settings: {
-        publicUrl: config.publicUrl,
-        rateLimits: config.rateLimits,
-        countLimits: config.countLimits,
-        cryptoEnforce: config.cryptoEnforce,
-        registrationOpen: config.registrationOpen,
-        turnstile: config.turnstile,
-      },
+      settings: config,
     };
     const telemetry = createTelemetry();
     const readiness = createReadiness(database, store, watch);

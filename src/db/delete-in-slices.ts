@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { atLeisure } from './in-transaction.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 
 /** Rows per statement. On the embedded database, all other requests wait for a statement. */
 const rowsOfSlice = 5_000;
@@ -15,13 +15,27 @@ export async function deleteInSlices(
   condition: string,
   value: unknown,
 ): Promise<void> {
-  let deleted: number | null;
-  do {
-    const { rowCount } = await atLeisure(
-      pool,
-      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsOfSlice}))`,
-      [value],
-    );
-    deleted = rowCount;
-  } while (deleted === rowsOfSlice);
+  const statement = `DELETE FROM ${table}
+    WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsOfSlice}))`;
+  await repeatSlices(rowsOfSlice, () => queryWithoutTimeout(pool, statement, [value]));
+}
+
+/**
+ * Repeats a deletion of at most `size` rows until it finds fewer, or is stopped.
+ * @param slice deletes once
+ * @param stop checked before each deletion
+ * @returns the number of deleted rows
+ */
+export async function repeatSlices(
+  size: number,
+  slice: () => Promise<Pick<pg.QueryResult, 'rowCount'> | null>,
+  stop?: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  while (stop?.aborted !== true) {
+    const rows = (await slice())?.rowCount ?? 0;
+    deleted += rows;
+    if (rows < size) break;
+  }
+  return deleted;
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { atLeisure } from './in-transaction.ts';
+import { repeatSlices } from './delete-in-slices.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 
 /**
  * An embedded database has one session, which the deletion of an application with a hundred thousand licenses would block
@@ -43,6 +44,8 @@ export async function sweepDeletedOwners(pool: pg.Pool, stop: AbortSignal): Prom
   const owners = await pool.query<{ id: string }>(
     `SELECT id FROM developers WHERE NOT ${isNotDeletedOwner} ORDER BY id`,
   );
+  const inSlices = (statement: string, ownerId: string) =>
+    repeatSlices(rowsAtOnce, () => pool.query(statement, [ownerId]), stop);
   let swept = 0;
   for (const owner of owners.rows) {
     const applications = await pool.query<{ id: string }>(
@@ -50,26 +53,14 @@ export async function sweepDeletedOwners(pool: pg.Pool, stop: AbortSignal): Prom
       [owner.id],
     );
     for (const { id } of applications.rows) {
-      for (const statement of ofApplication) if (!(await inSlices(pool, statement, id, stop))) return swept;
-      await atLeisure(pool, 'DELETE FROM applications WHERE id = $1', [id]);
+      for (const statement of ofApplication) await inSlices(statement, id);
+      if (stop.aborted) return swept;
+      await queryWithoutTimeout(pool, 'DELETE FROM applications WHERE id = $1', [id]);
     }
-    if (!(await inSlices(pool, logOfDeveloper, owner.id, stop))) return swept;
-    const { rowCount } = await atLeisure(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
+    await inSlices(logOfDeveloper, owner.id);
+    if (stop.aborted) return swept;
+    const { rowCount } = await queryWithoutTimeout(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
     swept += rowCount ?? 0;
   }
   return swept;
-}
-
-/** @returns true if everything is deleted */
-async function inSlices(
-  pool: pg.Pool,
-  statement: string,
-  ownerId: string,
-  stop: AbortSignal,
-): Promise<boolean> {
-  while (!stop.aborted) {
-    const { rowCount } = await pool.query(statement, [ownerId]);
-    if (rowCount === null || rowCount < rowsAtOnce) return true;
-  }
-  return false;
 }

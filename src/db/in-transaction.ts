@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { takeTime } from './session-settings.ts';
+import { liftStatementTimeout } from './session-settings.ts';
 
 /**
  * Runs one transaction on a connection of the pool, by default without a statement timeout. After a failure the
@@ -9,7 +9,7 @@ import { takeTime } from './session-settings.ts';
 export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
-  begin = `BEGIN; ${takeTime}`,
+  begin = `BEGIN; ${liftStatementTimeout}`,
 ): Promise<Result> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -28,7 +28,7 @@ export async function inTransaction<Result>(
 }
 
 /** Runs one statement without a timeout, for work that no request waits for. */
-export const atLeisure = <Row extends pg.QueryResultRow>(
+export const queryWithoutTimeout = <Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   text: string,
   values: unknown[] = [],

@@ -128,7 +128,10 @@ async function retryWhileInUse<Result>(
 ): Promise<Result> {
   for (let left = attempts - 1; ; left--) {
     try {
-      return await exclusively(pool, async (client) => {
+      return await inTransaction(pool, async (client) => {
+        // Instances take turns.
+        await client.query(`SET LOCAL lock_timeout = '10s'`);
+        await client.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.logPartitions})`);
         await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
         return work(client);
       });
@@ -191,14 +194,3 @@ async function create(client: pg.ClientBase, { name, from, to }: LogPartition): 
     `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
   );
 }
-
-/** Runs one transaction under the advisory lock, so that instances take turns. Its lock timeout protects other writers. */
-const exclusively = <Result>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<Result>,
-): Promise<Result> =>
-  inTransaction(pool, async (client) => {
-    await client.query(`SET LOCAL lock_timeout = '10s'`);
-    await client.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.logPartitions})`);
-    return work(client);
-  });

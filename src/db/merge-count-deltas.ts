@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { advisoryLocks } from './advisory-locks.ts';
 import { deleteInSlices } from './delete-in-slices.ts';
-import { atLeisure } from './in-transaction.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 
 /**
  * Merges the recorded changes of license counts into the counts. One statement does it, so the sum of both is always
@@ -9,7 +9,7 @@ import { atLeisure } from './in-transaction.ts';
  * @returns how many changes were merged
  */
 export async function mergeLicenseCountDeltas(pool: pg.Pool): Promise<number> {
-  const { rows } = await atLeisure<{ merged: number }>(pool, merge);
+  const { rows } = await queryWithoutTimeout<{ merged: number }>(pool, merge);
   return rows[0]?.merged ?? 0;
 }
 

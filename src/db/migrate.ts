@@ -16,7 +16,7 @@ import { inTransaction } from './in-transaction.ts';
 import { pendingMigrations, readHistory } from './migration-history.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { explained } from './refused-statement.ts';
-import { beginPatiently } from './session-settings.ts';
+import { beginWithoutTimeouts } from './session-settings.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 export interface MigrateOptions {
@@ -91,7 +91,7 @@ export async function withMigrationLock<Result>(
         if (isDue) log.warn(describeLockWait(await holdersOf(client, [advisoryLocks.migration])));
         return null;
       },
-      beginPatiently,
+      beginWithoutTimeouts,
     );
     if (outcome !== null) return outcome.result;
     await pause(retryMilliseconds * (1 + Math.random()), signal);

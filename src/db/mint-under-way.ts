@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { repeatSlices } from './delete-in-slices.ts';
 
 /**
  * SQL that is true of visible licenses. An embedded database has one session, which a mint of thousands of licenses would
@@ -17,17 +18,14 @@ const rowsOfSlice = 500;
  * @returns how many licenses were deleted
  */
 export async function discardMintUnderWay(pool: pg.Pool): Promise<number> {
-  for (let discarded = 0; ; ) {
-    const { rowCount } = await pool.query(
-      `DELETE FROM licenses WHERE id IN (
-         SELECT licenses.id FROM licenses JOIN mint_under_way
-           ON licenses.application_id = mint_under_way.application_id
-           AND licenses.id BETWEEN mint_under_way.from_id AND mint_under_way.to_id
-         LIMIT ${rowsOfSlice})`,
-    );
-    discarded += rowCount ?? 0;
-    if (rowCount !== null && rowCount >= rowsOfSlice) continue;
-    await pool.query('DELETE FROM mint_under_way');
-    return discarded;
-  }
+  const discarded = await repeatSlices(rowsOfSlice, () => pool.query(discardSlice));
+  await pool.query('DELETE FROM mint_under_way');
+  return discarded;
 }
+
+const discardSlice = `
+  DELETE FROM licenses WHERE id IN (
+    SELECT licenses.id FROM licenses JOIN mint_under_way
+      ON licenses.application_id = mint_under_way.application_id
+      AND licenses.id BETWEEN mint_under_way.from_id AND mint_under_way.to_id
+    LIMIT ${rowsOfSlice})`;

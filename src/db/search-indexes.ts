@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
 import { buildIndexes, type WantedIndex } from './build-indexes.ts';
-import { atLeisure } from './in-transaction.ts';
+import { queryWithoutTimeout } from './in-transaction.ts';
 import { schema } from './session-settings.ts';
 
 /** The text that searches of a table match against, as SQL: it contains the text of each column. */
@@ -54,7 +54,7 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
 
 /** Merges pending entries into the indexes, because each search scans them. Call it about once a minute. */
 export async function tidySearchIndexes(pool: pg.Pool): Promise<void> {
-  await atLeisure(
+  await queryWithoutTimeout(
     pool,
     `SELECT gin_clean_pending_list(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
      WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace`,

@@ -46,7 +46,7 @@ export type TimeLimits = Readonly<
  * Keeps a request from waiting longer than three seconds. Connections are waited for in a queue. Others may hold a lock for
  * long, such as on the rows of an application with a million licenses that is being deleted. A client that vanishes, such as
  * a machine without power, loses its locks. A statement would continue after its client stopped waiting for it. Work that
- * may take longer lifts the limit in its transaction (`takeTime`). A commit is not cut short: PostgreSQL's limit ends
+ * may take longer lifts the limit in its transaction (`liftStatementTimeout`). A commit is not cut short: PostgreSQL's limit ends
  * before it.
  */
 export const requestLimits: TimeLimits = {
@@ -69,13 +69,13 @@ const lift = (limit: 'transaction_timeout' | 'idle_session_timeout', isLocal: bo
 const liftTransactionLimit = lift('transaction_timeout', true);
 
 /** Begins a transaction whose statements run, and wait for locks, for as long as they need. */
-export const beginPatiently = `BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; ${liftTransactionLimit}`;
+export const beginWithoutTimeouts = `BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; ${liftTransactionLimit}`;
 
 /** For a transaction whose statements may run for as long as they need, such as maintenance. */
-export const takeTime = `SET LOCAL statement_timeout = 0; ${liftTransactionLimit}`;
+export const liftStatementTimeout = `SET LOCAL statement_timeout = 0; ${liftTransactionLimit}`;
 
 /** For a transaction that is idle at times while work continues elsewhere. */
-export const holdOn = `SET LOCAL idle_in_transaction_session_timeout = '60s'; ${liftTransactionLimit}`;
+export const allowIdleTransaction = `SET LOCAL idle_in_transaction_session_timeout = '60s'; ${liftTransactionLimit}`;
 
 /**
  * Sets up a new session before any other query. In a shared session, it sets only what a connection pooler keeps for each

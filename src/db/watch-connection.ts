@@ -15,14 +15,14 @@ const patienceMilliseconds = 1_250;
 /** What a server said to a question. */
 export type WatchAnswer<Value> =
   | { readonly outcome: 'answered'; readonly value: Value }
-  /** `refused`: the server is there and answered with an error, for example because it has no connection left. */
+  /** `refused`: the server responded with an error, for example because it has no connection left. */
   | { readonly outcome: 'refused' | 'unavailable'; readonly error: unknown };
 
-/** One connection to a server, apart from the pool: a pool that is busy is no outage. */
+/** One connection to a server, separate from the pool: a busy pool is not an outage. */
 export interface WatchConnection {
   /**
    * Asks a question of one statement. Never rejects.
-   * @param question is asked again if the connection was lost: an administrator may have ended it
+   * @param question repeated if the connection was lost: an administrator may have ended it
    */
   ask<Value>(question: (pool: pg.Pool) => Promise<Value>): Promise<WatchAnswer<Value>>;
   /** Hangs up. A question under way is answered with `unavailable`. */

@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { pause } from '../lib/pause.ts';
 import { tryLock } from './advisory-locks.ts';
 import { inTransaction } from './in-transaction.ts';
-import { holdOn } from './session-settings.ts';
+import { allowIdleTransaction } from './session-settings.ts';
 
-/** Interval of queries on the lock's connection, in milliseconds: less than its idle timeout (`holdOn`). */
+/** Interval of queries on the lock's connection, in milliseconds: less than its idle timeout (`allowIdleTransaction`). */
 const keepAliveMilliseconds = 5_000;
-const begin = `BEGIN; ${holdOn}`;
+const begin = `BEGIN; ${allowIdleTransaction}`;
 
 /**
  * Runs work on other connections while an otherwise idle transaction holds an advisory lock. That transaction has no

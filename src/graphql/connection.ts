@@ -1,32 +1,32 @@
 import type { ObjectRef } from '@pothos/core';
-import { isNarrowed, type ListCount, type ListRow, mostCounted } from '../services/list-source.ts';
+import { isNarrowed, type ListCount, type ListRow, maxCounted } from '../services/list-source.ts';
 import { encodeCursor, pageSize } from '../services/page.ts';
 import type { Sliced } from '../services/slice.ts';
 import { builder } from './builder.ts';
 
-/** A range of a list. It is empty if the document selects no rows, and the count is read when it is asked for. */
+/** The arguments of a list field. */
+export interface ListArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly q?: string | null | undefined;
+  readonly filter?: object | null | undefined;
+}
+
+/** A range of a list. It is empty if the document selects no rows, and the count is read on demand. */
 export interface Connection<Row extends ListRow> {
   readonly page: Sliced<Row>;
   count(): Promise<ListCount>;
 }
 
-const most = mostCounted.toLocaleString('en-US');
+const maxShown = maxCounted.toLocaleString('en-US');
 
 /** The cost of a list that is searched: its rows may have to be checked one by one. */
 const searchCost = 500;
 
 /** The cost of a connection (query-limits.ts): its own, and that of its selection for each row that it may have. */
-export function connectionComplexity({
-  first,
-  last,
-  q,
-  filter,
-}: {
-  first?: number | null | undefined;
-  last?: number | null | undefined;
-  q?: string | null | undefined;
-  filter?: object | null | undefined;
-}) {
+export function connectionComplexity({ first, last, q, filter }: ListArguments) {
   const rows = first ?? last ?? pageSize.fallback;
   return {
     field: isNarrowed({ q, ...filter }) ? searchCost : 1,
@@ -78,11 +78,11 @@ export function connectionType<Row extends ListRow>(
         resolve: ({ page }) => pageInfo(page),
       }),
       totalCount: t.int({
-        description: `The number of ${things} in the whole list. With q or a filter it stops at ${most}: see totalCountIsExact.`,
+        description: `The number of ${things} in the whole list. With q or a filter it stops at ${maxShown}: see totalCountIsExact.`,
         resolve: async (connection) => (await connection.count()).count,
       }),
       totalCountIsExact: t.boolean({
-        description: `False if more than ${most} ${things} match q and filter; totalCount is then ${most}.`,
+        description: `False if more than ${maxShown} ${things} match q and filter; totalCount is then ${maxShown}.`,
         resolve: async (connection) => (await connection.count()).isExact,
       }),
     }),

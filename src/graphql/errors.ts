@@ -65,7 +65,7 @@ function rootCause(error: GraphQLError): Error | undefined {
 /** By name: a program can have two copies of the graphql package, one for each module system. */
 const isGraphQLError = (error: Error): error is GraphQLError => error.name === 'GraphQLError';
 
-/** Tells when to retry in the message and in the headers, as REST does. */
+/** States when to retry, in the message and in the headers, as REST does. */
 function rateLimited(error: GraphQLError, { code, message, outcome }: RateLimitedError): GraphQLError {
   return withExtensions(error, message, { code, http: { headers: rateLimitHeaders(outcome) } });
 }

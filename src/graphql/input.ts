@@ -1,3 +1,12 @@
+import type { InputRef } from '@pothos/core';
+import { builder } from './builder.ts';
+
+/** Options of a mutation that has an input. Like all root fields it is nullable: its failure does not affect the others. */
+export const withInput = <Shape>(type: InputRef<Shape>, description: string) => ({
+  nullable: true as const,
+  args: builder.args((t) => ({ input: t.field({ type, required: true, description }) })),
+});
+
 /** An input without nulls, at any depth. */
 export type WithoutNulls<Input> = Input extends Date | readonly never[]
   ? Input

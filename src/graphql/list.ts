@@ -1,40 +1,25 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { z } from 'zod';
 import type { ListCount, ListRow, ListSource } from '../services/list-source.ts';
 import { parseInput } from '../services/parse-input.ts';
 import { type Sliced, sliceInput } from '../services/slice.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, connectionComplexity, type ListArguments } from './connection.ts';
 import type { GraphqlContext } from './context.ts';
 import { withoutNulls } from './input.ts';
 import { createLoader, oncePerField } from './loaders.ts';
 import { selectedColumns, selectedFields } from './selected-columns.ts';
 
-/** The arguments of a list field. */
-interface ListArguments {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-  readonly last?: number | null | undefined;
-  readonly before?: string | null | undefined;
-  readonly q?: string | null | undefined;
-  readonly filter?: object | null | undefined;
-}
-
 const none: ListCount = { count: 0, isExact: true };
 const nothing: Sliced<never> = { rows: [], hasNextPage: false, hasPreviousPage: false };
 
 /**
- * The resolver of a list field: one statement for the rows and one for the counts of all parents of the field, and each
- * only if the document asks for it.
- * @param filterSchema of `q` and the members of `filter` together
+ * The cost and the resolver of a list field: one statement for the rows and one for the counts of all parents of the
+ * field, and each only if the document asks for it. The source parses `q` and the members of `filter` together.
  */
-export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
-  source: ListSource<z.output<FilterSchema>>,
-  filterSchema: FilterSchema,
-) {
+export function listField<Row extends ListRow>(source: ListSource<object>) {
   const loadersOf = oncePerField((context, info, given: ListArguments) => {
     const { q, filter: conditions, ...range } = given;
     const slice = parseInput(sliceInput, withoutNulls(range));
-    const filter = parseInput(filterSchema, withoutNulls({ q, ...conditions }));
+    const filter = parseInput(source.filter, withoutNulls({ q, ...conditions }));
     const columns = selectedColumns(info, source.table, ['edges', 'node']);
     const lookAhead = selectedFields(info).has('pageInfo');
     return {
@@ -45,7 +30,7 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     };
   });
 
-  return async (
+  const resolve = async (
     { id }: ListRow,
     given: ListArguments,
     context: GraphqlContext,
@@ -59,4 +44,5 @@ export function listField<Row extends ListRow, FilterSchema extends z.ZodType>(
     const page = asked.has('edges') || asked.has('pageInfo') ? await pages.load(id) : undefined;
     return { page: page ?? nothing, count: async () => (await count) ?? none };
   };
+  return { complexity: connectionComplexity, resolve };
 }

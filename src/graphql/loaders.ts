@@ -21,7 +21,7 @@ export function oncePerField<More extends readonly unknown[], Made>(
 }
 
 /**
- * A loader that reads for all ids of one tick at once; it answers undefined for an id that was not found. Nothing is
+ * A loader that reads all ids of one tick together. The result is undefined for an id that was not found. Nothing is
  * cached: a mutation must read what it changed, and a stream stays open for hours.
  */
 export const createLoader = <Value>(

@@ -37,7 +37,7 @@ export function toOne<Row extends ListRow>(table: ListTable) {
 
 /**
  * The same for a relation that always leads to a row.
- * @param notFound the error if the row is gone, for example because it was deleted during the request
+ * @param notFound the error if the row does not exist, for example because it was deleted during the request
  */
 export function toExactlyOne<Row extends ListRow>(table: ListTable, notFound: () => ServiceError) {
   const find = toOne<Row>(table);

@@ -9,7 +9,7 @@ import {
 import { createGraphQLError } from 'graphql-yoga';
 
 /** The number of errors that are reported for small variables, of this many characters of JSON. */
-const mostFaults = 50;
+const maxFaults = 50;
 const smallVariables = 10_000;
 /** The parts of a long message that are kept, in characters: its start names the variable, its end the reason. */
 const told = { beginning: 100, end: 300 };
@@ -29,7 +29,7 @@ export function findVariableFaults(
   const [first] = find(1);
   if (first === undefined) return [];
   const isSmall = JSON.stringify(variables).length <= smallVariables;
-  return (isSmall ? find(mostFaults) : [first]).map(shorten);
+  return (isSmall ? find(maxFaults) : [first]).map(shorten);
 }
 
 function shorten({ message, nodes }: GraphQLError): GraphQLError {

@@ -131,7 +131,6 @@ export const sealedResponse = z.object({
   tagB64: z.string(),
   signatureB64: z.string(),
 });
-export type SealedResponse = z.infer<typeof sealedResponse>;
 
 /** The body of a plaintext error (SPEC §11). It is unsigned: clients report it but never act on it. */
 export const plaintextError = z.object({
@@ -139,7 +138,6 @@ export const plaintextError = z.object({
   error: wellFormedText.max(4096),
   code: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/),
 });
-export type PlaintextError = z.infer<typeof plaintextError>;
 
 // Inner requests (SPEC §6). Unknown members are ignored, so that later clients can send more.
 
@@ -158,7 +156,6 @@ const hwid = text(256).optional();
 const accountName = text(64);
 
 export const innerValidateRequest = innerHead.extend({ licenseKey, hwid });
-export type InnerValidateRequest = z.infer<typeof innerValidateRequest>;
 
 export const innerRegisterRequest = innerHead.extend({
   username: z.string().regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -'),
@@ -167,13 +164,10 @@ export const innerRegisterRequest = innerHead.extend({
   licenseKey: licenseKey.optional(),
   hwid,
 });
-export type InnerRegisterRequest = z.infer<typeof innerRegisterRequest>;
 
 export const innerLoginRequest = innerHead.extend({ username: accountName, password: text(1024), hwid });
-export type InnerLoginRequest = z.infer<typeof innerLoginRequest>;
 
 export const innerUpgradeRequest = innerHead.extend({ username: accountName, licenseKey, hwid });
-export type InnerUpgradeRequest = z.infer<typeof innerUpgradeRequest>;
 
 // Inner results (SPEC §7)
 
@@ -196,7 +190,6 @@ export const validateSuccess = resultHead.extend({
   expiresAt: instant.nullable(),
   subscriptionTier: z.int().min(0),
 });
-export type ValidateSuccess = z.infer<typeof validateSuccess>;
 
 export const validateFailure = resultHead.extend({
   success: z.literal(false),
@@ -204,10 +197,8 @@ export const validateFailure = resultHead.extend({
   status: z.null(),
   expiresAt: z.null(),
 });
-export type ValidateFailure = z.infer<typeof validateFailure>;
 
 export const validateResult = z.discriminatedUnion('success', [validateSuccess, validateFailure]);
-export type ValidateResult = z.infer<typeof validateResult>;
 
 export const clientAuthSuccess = resultHead.extend({
   success: z.literal(true),
@@ -233,7 +224,5 @@ export const clientAuthSuccess = resultHead.extend({
 export type ClientAuthSuccess = z.infer<typeof clientAuthSuccess>;
 
 export const clientAuthFailure = resultHead.extend({ success: z.literal(false), code: failureCode });
-export type ClientAuthFailure = z.infer<typeof clientAuthFailure>;
 
 export const clientAuthResult = z.discriminatedUnion('success', [clientAuthSuccess, clientAuthFailure]);
-export type ClientAuthResult = z.infer<typeof clientAuthResult>;

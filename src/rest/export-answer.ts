@@ -21,7 +21,7 @@ export async function exportAnswer<Export extends object>(
   make: () => Promise<Export>,
 ): Promise<ExportAnswer<Export>> {
   const exchange = exchangeOf(c);
-  holdSlot(c, exchange);
+  takeSlot(c, exchange);
   const exported = await make();
   const { requestId } = c.get('notes');
   const body = streamJson({ success: true, export: exported }, (error) => {
@@ -33,8 +33,8 @@ export async function exportAnswer<Export extends object>(
   return answer as Response & ExportAnswer<Export>;
 }
 
-/** Holds a slot until the response closes, however it ends: the body of a HEAD request is never read. */
-function holdSlot(c: RestContext, exchange: ReturnType<typeof exchangeOf>): void {
+/** Takes a slot until the response closes, however it ends: the body of a HEAD request is never read. */
+function takeSlot(c: RestContext, exchange: ReturnType<typeof exchangeOf>): void {
   if (exchange === null) return;
   const release = c.get('env').exportSlots.take(requireDeveloper(serviceContext(c).actor));
   exchange.outgoing.once('close', release);

@@ -94,18 +94,18 @@ export const failures = failuresOf({ ...serviceErrorStatus, PAYLOAD_TOO_LARGE: 4
 
 /** Codes of every route. VALIDATION_FAILED: at least for unknown query parameters. */
 const commonCodes = ['VALIDATION_FAILED', 'UNAVAILABLE', 'INTERNAL'] as const;
-/** Codes that a request body adds. */
-export const bodyCodes = ['PAYLOAD_TOO_LARGE'] as const;
-/** Codes of a public, rate-limited route. FORBIDDEN: a foreign page sent the session cookie. */
-export const publicCodes = ['FORBIDDEN', 'RATE_LIMITED', ...commonCodes] as const;
+/** Codes of a public, rate-limited route with a body. FORBIDDEN: a foreign page sent the session cookie. */
+export const publicCodes = ['FORBIDDEN', 'RATE_LIMITED', ...commonCodes, 'PAYLOAD_TOO_LARGE'] as const;
 /** Codes of an authenticated read. RATE_LIMITED: at least after many failed bearer attempts. */
 export const readCodes = ['UNAUTHENTICATED', 'RATE_LIMITED', ...commonCodes] as const;
 /** Codes of an authenticated read that waits in the developer's queue. */
 export const queuedReadCodes = [...readCodes, 'TOO_MANY_READS'] as const;
 /** Codes of a searchable list. */
 export const searchCodes = [...queuedReadCodes, 'SEARCH_TOO_BROAD'] as const;
-/** Codes of an authenticated change. */
+/** Codes of an authenticated change without a body. */
 export const changeCodes = [...readCodes, 'FORBIDDEN'] as const;
+/** Codes of an authenticated change with a body. */
+export const bodyCodes = [...changeCodes, 'PAYLOAD_TOO_LARGE'] as const;
 
 /** Dashboard routes accept either credential. */
 const developerSecurity: Record<string, string[]>[] = [{ sessionCookie: [] }, { apiKey: [] }];

@@ -255,5 +255,8 @@ export const sealedAnswerSchema = z
   })
   .openapi('SealedAnswer');
 
+/** The cursor in an answer with a page of a list; null on the last page. */
+export const nextCursorSchema = z.string().nullable();
+
 /** Schema of a success body: `success: true` plus these members. */
 export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.object({ success, ...shape });

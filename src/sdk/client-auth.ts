@@ -55,15 +55,8 @@ export async function askClientAuth(
   return signedIn(inner);
 }
 
-function signedIn({
-  code,
-  message,
-  sessionToken,
-  expiresAt,
-  user,
-  license,
-  session,
-}: ClientAuthSuccess): SignedIn {
+function signedIn(inner: ClientAuthSuccess): SignedIn {
+  const { code, message, sessionToken, expiresAt, user, license, session } = inner;
   return {
     kind: 'verdict',
     valid: true,

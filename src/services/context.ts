@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { TicketSealer } from '../crypto/session-ticket.ts';
 import type { Database } from '../db/database.ts';
@@ -22,7 +23,7 @@ import type { SecurityLogWriter } from './security-log/writer.ts';
 import type { ServiceCounts } from './service-counts.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
-/** What the services use: opened once at start, the same for every request. */
+/** What the services use. It is opened once, at start, and is the same for all requests. */
 export interface ServiceEnvironment {
   readonly database: Database;
   readonly changes: ChangeFeed;
@@ -37,7 +38,7 @@ export interface ServiceEnvironment {
   /** The turns of developers' reads and changes. */
   readonly readTurns: DeveloperTurns;
   readonly changeTurns: DeveloperTurns;
-  /** Of mints that go into an embedded database in slices, by network. */
+  /** The turns of mints that are inserted into an embedded database in slices, by network. */
   readonly mintTurns: FairQueue;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;
@@ -50,11 +51,11 @@ export interface ServiceEnvironment {
 /** The part of the configuration that decides what services answer. */
 export interface ServiceSettings {
   readonly publicUrl: string;
-  /** Requests a client address and minute, by name. */
+  /** Requests per client address and minute, by name. */
   readonly rateLimits: Readonly<Record<RateLimitName, number>>;
-  /** How many things one owner can have, by name. */
+  /** The maximum number of items per owner, by name. */
   readonly countLimits: Readonly<Record<CountLimitName, number>>;
-  /** False admits the plaintext test forms of the client protocol. */
+  /** If false, the plaintext test forms of the client protocol are accepted. */
   readonly cryptoEnforce: boolean;
   /** True if anyone may register as a developer. */
   readonly registrationOpen: boolean;
@@ -68,11 +69,20 @@ export interface ServiceContext {
   readonly client: ClientOrigin;
   /** What verbs add to the request's log line. */
   readonly notes: Pick<RequestNotes, 'applicationId' | 'code'>;
-  /** Limits what the request may cost in the database, and says whether its answer is still wanted; no limits without it. */
+  /** Limits the request's database time, and tells whether its response is still needed. Without it, there are no limits. */
   readonly work?: RequestWork;
 }
 
-/** What a change and its entry in the security log need: of a request, or of an operator's command. */
+/** The arguments of a verb. */
+export interface Call<Input, Context = ServiceContext> {
+  readonly ctx: Context;
+  readonly input: Input;
+}
+
+/** The same, of a verb that parses its input with this schema. */
+export type CallOf<Schema extends z.ZodType> = Call<z.input<Schema>>;
+
+/** What a change and its log entry need. A request has it, and so has an operator's command. */
 export interface RecordingContext {
   readonly env: Pick<ServiceEnvironment, 'database' | 'clock'>;
   readonly client: Pick<ClientOrigin, 'ip' | 'country'>;

@@ -23,7 +23,7 @@ export interface TurnLimits {
 }
 
 /** Who requests a turn. */
-export interface Taker {
+export interface Requester {
   /** The developer's id, or the client's rate limit key without a developer. */
   readonly developer: string;
   /** From `networkOf`. Accounts are free to create, so turns rotate between networks. */
@@ -40,7 +40,7 @@ export interface DeveloperTurns {
    * @throws {ServiceError} the error of `refusal` if too much of the developer's own work is waiting; UNAVAILABLE if the
    *   wait for others is too long, or if the result is no longer needed
    */
-  take<Result>(taker: Taker, work: () => Promise<Result>): Promise<Result>;
+  take<Result>(requester: Requester, work: () => Promise<Result>): Promise<Result>;
   /** Number of developers with running or waiting work; others take no memory. */
   readonly developers: number;
 }
@@ -140,12 +140,12 @@ export const inReadTurn = <Result>(ctx: TurnContext, read: () => Promise<Result>
 };
 
 /** Who requests a turn for a change; the network defaults to the client's. */
-export type ChangeTaker = Pick<Taker, 'developer'> & Partial<Pick<Taker, 'network'>>;
+export type ChangeRequester = Pick<Requester, 'developer'> & Partial<Pick<Requester, 'network'>>;
 
 /** Runs a change in turn. A change whose client has disconnected is not started. */
 export const inChangeTurn = <Result>(
   { client, env, work }: TurnContext,
-  { developer, network = networkOf(client.ip) }: ChangeTaker,
+  { developer, network = networkOf(client.ip) }: ChangeRequester,
   change: () => Promise<Result>,
 ): Promise<Result> => env.changeTurns.take({ developer, network, wanted: work?.signal }, change);
 

@@ -16,8 +16,8 @@ export const fewRows = 100;
 const defaultPageSize = 1_000;
 
 /**
- * Reads rows page by page, on demand. Each page is a separate read: rows deleted meanwhile may be missing, but no row
- * appears twice.
+ * Reads rows page by page, on demand. Each page is a separate read: rows that are deleted in between may be missing, but no
+ * row appears twice.
  * @param ctx each page is read in this caller's turn
  * @param owner condition that selects the owner's rows
  * @param read reads the rows of a page

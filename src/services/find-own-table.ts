@@ -6,17 +6,17 @@ import type { ListTable } from './list-source.ts';
 import { run } from './statements.ts';
 
 /**
- * Finds the table that has the developer's row with this id. Null if there is none, or if it is another developer's.
+ * Finds the type whose table has the developer's row with this id. Null if there is none, or if it is another developer's.
  * @throws {ServiceError} UNAUTHENTICATED, TOO_MANY_READS
  */
 export async function findOwnTable<Name extends string>(
   ctx: ServiceContext,
-  tables: Readonly<Record<Name, ListTable>>,
+  types: Readonly<Record<Name, { readonly table: ListTable }>>,
   id: string,
 ): Promise<Name | null> {
   const developerId = requireDeveloper(ctx.actor);
   if (!isId(id)) return null;
-  const found = Object.entries<ListTable>(tables).map(([name, table]) => {
+  const found = Object.entries<{ readonly table: ListTable }>(types).map(([name, { table }]) => {
     const isOwn = Prisma.raw(`${table.developerId} = `);
     return Prisma.sql`
       SELECT ${name} AS name FROM ${Prisma.raw(table.name)}

@@ -8,10 +8,10 @@ import { searchTooBroad, type workLimits } from './request-work.ts';
 /** The number of rows of a list that are checked one by one before an index is used. */
 export const nearRows = 2_000;
 /** The number of rows found by an index that one statement checks; a list with more is checked row by row. */
-const mostCandidates = 20_000;
+const maxCandidates = 20_000;
 /** The number of lists, and of ranges of a list, that one statement searches. */
-const mostLists = 200;
-const mostRanges = 2_000;
+const maxLists = 200;
+const maxRanges = 2_000;
 
 /** A search in the lists of some parents. */
 export interface Search {
@@ -94,9 +94,9 @@ export async function searchLists<Found>(
   const isNear = ({ seen }: Progress<Found>) =>
     seen < nearRows || (search.indexed === null && search.ranges === null);
   for (let open = all; open.length > 0; ) {
-    const left = await walk(search, finding, open.slice(0, mostLists), plainWalk(search));
+    const left = await walk(search, finding, open.slice(0, maxLists), plainWalk(search));
     for (const progress of left.filter((one) => !isNear(one))) await searchFar(search, finding, progress);
-    open = [...open.slice(mostLists), ...left.filter(isNear)];
+    open = [...open.slice(maxLists), ...left.filter(isNear)];
   }
   return new Map(all.map(({ parentId, found }) => [parentId, found]));
 }
@@ -193,7 +193,7 @@ async function walkRanges<Found>(
         SELECT range.from_id AS "fromId", range.to_id AS "toId"
         FROM unnest(${[progress.parentId]}::uuid[]) AS parent (id) CROSS JOIN LATERAL (${ranges}) AS range
         WHERE ${isBeyond(end, Prisma.sql`${progress.fromId}::uuid`, backward)}
-        ORDER BY range.from_id ${directionOf(search)} LIMIT ${mostRanges}`,
+        ORDER BY range.from_id ${directionOf(search)} LIMIT ${maxRanges}`,
     );
     const last = found.at(-1);
     if (last === undefined) return;
@@ -202,7 +202,7 @@ async function walkRanges<Found>(
     for (let left = [progress]; left.length > 0; ) {
       left = await walk(search, finding, left, rangeWalk(search, found.filter(isAhead)));
     }
-    if (finding.isDone(progress.found) || found.length < mostRanges) return;
+    if (finding.isDone(progress.found) || found.length < maxRanges) return;
     progress.fromId = backward ? last.toId : last.fromId;
   }
 }
@@ -225,9 +225,9 @@ async function askIndex<Found>(
       WITH candidate AS MATERIALIZED (
         SELECT ${table}.id, ${matches} AS fits FROM ${table}
         WHERE ${parentColumn} = ${progress.parentId}::uuid AND ${isNext} AND ${within} AND ${indexed}
-        LIMIT ${mostCandidates + 1}
+        LIMIT ${maxCandidates + 1}
       )
-      SELECT ${finding.ofCandidates} AS value, (SELECT count(*) FROM candidate) > ${mostCandidates} AS "isTooMany"`,
+      SELECT ${finding.ofCandidates} AS value, (SELECT count(*) FROM candidate) > ${maxCandidates} AS "isTooMany"`,
   );
   if (answer === undefined || answer.isTooMany) return false;
   progress.found = finding.add(progress.found, answer.value);

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { Prisma } from '../db/client.ts';
 import type { FromJson } from '../db/from-json.ts';
 import type { ServiceContext } from './context.ts';
@@ -26,12 +27,12 @@ export interface ListRow {
 /** The number of rows of a list. */
 export interface ListCount {
   readonly count: number;
-  /** False if there are more than `count`, which is then `mostCounted`. */
+  /** False if there are more than `count`, which is then `maxCounted`. */
   readonly isExact: boolean;
 }
 
 /** The count of a filtered list stops here. A whole list is counted to its end. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
 /** Which rows of some parents to read. The caller has checked that the parents are the developer's. */
 export interface ListQuery<Filter> {
@@ -43,6 +44,8 @@ export interface ListQuery<Filter> {
 /** Rows that belong to parents of one kind, newest first, such as an application's licenses. */
 export interface ListSource<Filter> {
   readonly table: ListTable;
+  /** Parses a filter. */
+  readonly filter: z.ZodType<Filter>;
   /**
    * The same slice of the rows of each parent, with the id and these columns. Whole lists are read in one statement for
    * any number of parents, by an index on the keyset. Filtered lists are searched (list-search.ts).
@@ -59,8 +62,7 @@ export interface ListSource<Filter> {
   counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, ListCount>>;
 }
 
-export interface ListSourceOptions<Filter> {
-  readonly table: ListTable;
+export interface ListSourceOptions<Filter> extends Pick<ListSource<Filter>, 'table' | 'filter'> {
   /** The column of the parent's id. The table has an index on it and its own id. */
   readonly parentColumn: string;
   /** The condition of a filter. */
@@ -103,6 +105,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
 
   return {
     table,
+    filter: options.filter,
     async slices<Row extends ListRow>(query: Parameters<ListSource<Filter>['slices']>[0]) {
       const { ctx, parentIds, filter, slice, lookAhead } = query;
       const columns = selected(table, query.columns);
@@ -141,7 +144,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
     async counts(query) {
       const { ctx, parentIds, filter } = query;
       const search = searchOf(query, { backward: false, fromId: null });
-      if (isNarrowed(filter)) return searchLists(search, rowsCounted(mostCounted));
+      if (isNarrowed(filter)) return searchLists(search, rowsCounted(maxCounted));
       // Most lists are short and are counted in one statement; long ones are counted in further statements.
       const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
       const counts = await run<{ parentId: string; count: number }>(

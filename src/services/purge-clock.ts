@@ -22,7 +22,7 @@ export interface PurgeClockOptions {
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** How long a recorded time must have stood before anything is deleted by it. */
+/** The minimum age of a recorded time before anything is deleted by it. */
 const requiredAge = day;
 
 /**

@@ -5,13 +5,15 @@ import { encodeCursor, type Page, type PageInput } from './page.ts';
 /**
  * A page of REST: the rows of one parent, newest first, with all columns of the table. GraphQL's connections read the same
  * lists. The caller has checked that the parent is the developer's.
+ * @param view how a row is shown
  */
-export async function readPage<Row extends ListRow>(
+export async function readPage<Row extends ListRow, View>(
   ctx: ServiceContext,
   source: ListSource<{ q?: string | undefined }>,
   parentId: string,
   { limit, cursor, q }: PageInput,
-): Promise<Page<Row>> {
+  view: (row: Row) => View,
+): Promise<Page<View>> {
   const slices = await source.slices<Row>({
     ctx,
     parentIds: [parentId],
@@ -22,5 +24,6 @@ export async function readPage<Row extends ListRow>(
   });
   const { rows = [], hasNextPage = false } = slices.get(parentId) ?? {};
   const last = rows.at(-1);
-  return { items: rows, nextCursor: hasNextPage && last !== undefined ? encodeCursor(last.id) : null };
+  const nextCursor = hasNextPage && last !== undefined ? encodeCursor(last.id) : null;
+  return { items: rows.map(view), nextCursor };
 }

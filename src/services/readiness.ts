@@ -4,7 +4,7 @@ import type { Watch } from './changes/watch.ts';
 
 interface Part {
   readonly ready: boolean;
-  /** For an operator. Anyone may ask, so it has no host, name or error text. */
+  /** For an operator. Anyone may request it, so it contains no host, name or error text. */
   readonly detail: string;
 }
 
@@ -14,18 +14,18 @@ export interface ReadinessReport {
   readonly parts: {
     readonly service: Part;
     readonly database: Part;
-    /** Left out without a Redis. */
+    /** Omitted without Redis. */
     readonly redis?: Part;
   };
 }
 
 export interface Readiness {
   /**
-   * What is known now. It costs nothing: the watch and the heartbeat of Redis have asked already, up to four times a
-   * second.
+   * The state as of the last checks by the watch and the heartbeat of Redis, up to four times a second. Nothing is checked
+   * by this call.
    */
   report(): ReadinessReport;
-  /** From now on the service is stopping. */
+  /** Call it when the service begins to stop. */
   drain(): void;
 }
 

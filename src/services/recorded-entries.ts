@@ -1,6 +1,6 @@
 import type { Prisma } from '../db/client.ts';
 
-/** The entries of the security log that a transaction writes; followers wait for them until it has ended. */
+/** The security log entries that a transaction writes. Followers wait for them until it has ended. */
 export interface RecordedEntries {
   /** Notes an entry as soon as its id is assigned. */
   note(applicationId: string, id: string): void;

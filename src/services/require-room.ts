@@ -44,7 +44,7 @@ export async function lockAccountForCount(
 
 /**
  * Checks that an owner is below a limit. An earlier statement must have locked the owner's row: a statement that itself
- * waits for the lock does not see what was committed meanwhile. An owner above the limit, for example after it was
+ * waits for the lock does not see what was committed while it waited. An owner above the limit, for example after it was
  * lowered, keeps everything but cannot create more.
  * @param more number of rows about to be created; 0 if they exist already and are rolled back on error
  * @throws {ServiceError} LIMIT_REACHED

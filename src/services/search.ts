@@ -5,7 +5,7 @@ import { Prisma } from '../db/client.ts';
  * empty or undefined. `%`, `_` and `\` are matched literally.
  * @param alternatives further conditions, of which one suffices
  */
-export function holdsText(
+export function containsText(
   columns: readonly string[],
   text: string | undefined,
   alternatives: (text: string) => readonly Prisma.Sql[] = () => [],
@@ -22,7 +22,7 @@ export function holdsText(
  * end of a word.
  * @param searchedText the indexed expression
  */
-export function holdsTextByIndex(
+export function containsTextByIndex(
   searchedText: string,
   text: string | undefined,
   alternatives: (text: string) => readonly Prisma.Sql[] = () => [],

@@ -13,7 +13,7 @@ export interface ServiceCounts {
   readonly protocolRefusals: LabelledCounter;
   /** Requests over a rate limit, by the limit's name. */
   readonly rateLimited: LabelledCounter;
-  /** Transactions whose COMMIT was on its way when the connection was lost. */
+  /** Transactions whose connection was lost during COMMIT. */
   ambiguousCommits: number;
 }
 

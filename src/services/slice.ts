@@ -26,14 +26,14 @@ export const sliceInput = z
     const backward = last !== undefined || before !== undefined;
     if (backward && (first !== undefined || after !== undefined)) {
       const path = [last === undefined ? 'before' : 'last'];
-      const message = 'cannot stand beside first or after: page forward or backward';
+      const message = 'cannot be combined with first or after: page either forward or backward';
       context.addIssue({ code: 'custom', path, message });
       return z.NEVER;
     }
     return { size: first ?? last ?? pageSize.fallback, backward, fromId: after ?? before ?? null };
   });
 
-/** The rows of a slice, newest first, and whether more lie on either side. */
+/** The rows of a slice, newest first, and whether more follow on either side. */
 export interface Sliced<Row> {
   readonly rows: readonly Row[];
   readonly hasNextPage: boolean;

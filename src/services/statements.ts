@@ -3,7 +3,7 @@ import type { ServiceContext } from './context.ts';
 import { inReadTurn } from './developer-turns.ts';
 
 /**
- * Runs a statement in the developer's turn, without Prisma. `Prisma.Sql` keeps values apart from its text.
+ * Runs a statement in the developer's turn, without Prisma. `Prisma.Sql` keeps values separate from the text.
  * @throws {ServiceError} TOO_MANY_READS
  */
 export async function run<Row extends object>(ctx: ServiceContext, sql: Prisma.Sql): Promise<Row[]> {

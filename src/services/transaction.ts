@@ -4,7 +4,7 @@ import { isTransactionVictim } from '../db/errors.ts';
 import type { Change } from './changes/change.ts';
 import { collectInvalidations, type Invalidations } from './changes/invalidations.ts';
 import type { ServiceContext } from './context.ts';
-import { type ChangeTaker, inChangeTurn } from './developer-turns.ts';
+import { type ChangeRequester, inChangeTurn } from './developer-turns.ts';
 import { ServiceError } from './errors.ts';
 import { trackEntries } from './recorded-entries.ts';
 
@@ -15,29 +15,29 @@ interface TransactionOptions {
    */
   readonly timeout?: number;
   /** Who takes the turn in which the transaction runs; omitted for client software, which takes no turn. */
-  readonly taker?: ChangeTaker;
+  readonly requester?: ChangeRequester;
 }
 
 type Work<Result> = (transaction: Prisma.TransactionClient, invalidations: Invalidations) => Promise<Result>;
 
 /**
  * Runs a change in one short transaction, again if it is the victim of a deadlock. When this settles, the change has
- * outdated what it invalidates here, and the other instances have heard of it or have had time to read it, without a
- * connection being held meanwhile. A change that was rolled back invalidates nothing.
+ * invalidated this process's caches, and the other instances have received it or have had time to read it; no connection
+ * is kept while it waits for them. A change that was rolled back invalidates nothing.
  */
 export async function changeInTransaction<Result>(
   ctx: ServiceContext,
   work: Work<Result>,
-  { taker, timeout }: TransactionOptions = {},
+  { requester, timeout }: TransactionOptions = {},
 ): Promise<Result> {
   const { changes } = ctx.env;
   const change = () => untilNoVictim(() => attempt(ctx, work, timeout));
-  const done = await (taker === undefined ? change() : inChangeTurn(ctx, taker, change));
-  if ((await changes.tell(done.changed)) === 'not-told') await changes.othersHaveLooked();
+  const done = await (requester === undefined ? change() : inChangeTurn(ctx, requester, change));
+  if ((await changes.tell(done.changed)) === 'not-told') await changes.waitForOthers();
   return done.result;
 }
 
-/** How often a transaction is tried that PostgreSQL ends in favour of another. */
+/** Maximum attempts of a transaction that PostgreSQL aborts in favour of another one. */
 const attempts = 4;
 
 /** Locks are taken in one order where possible; if two transactions still wait for each other, one is tried again. */
@@ -54,7 +54,7 @@ async function untilNoVictim<Result>(tryOnce: () => Promise<Result>): Promise<Re
 /** A commit whose acknowledgement is lost may take effect later; followers wait for its entries this long. */
 const ambiguousMilliseconds = 5_000;
 
-/** Runs the transaction once. @returns also what it changed */
+/** Runs the transaction once. @returns its result and its changes */
 async function attempt<Result>(
   ctx: ServiceContext,
   work: Work<Result>,
@@ -85,8 +85,8 @@ async function attempt<Result>(
       entries.settle();
       void changes.tell([{ cache: 'log', keys: entries.applications }]);
     };
-    // Work that failed is rolled back. If the commit failed, it is ambiguous: the server may still carry it out. What it
-    // invalidates is outdated if it has; if it does so later, the watch reads its record.
+    // Work that failed is rolled back. A commit that failed is ambiguous: it may have taken effect, so its changes are
+    // applied. If it takes effect later, the watch reads its record.
     if (isCommitting && !isTransactionVictim(error)) {
       counts.ambiguousCommits += 1;
       setTimeout(settle, ambiguousMilliseconds).unref();
@@ -97,11 +97,11 @@ async function attempt<Result>(
 }
 
 /**
- * Runs a developer's change in a transaction that first locks the account, so that it cannot be deleted meanwhile. It runs
- * in the developer's turn unless `options` name another taker.
+ * Runs a developer's change in a transaction that first locks the account, so that it cannot be deleted before the
+ * commit. It runs in the developer's turn unless `options` name another requester.
  *
  * Everything that locks rows takes them from the owner down (developer, application, end user, license), as deletions
- * cascade: two that took them in different orders would wait for each other.
+ * cascade: two transactions that locked them in different orders would deadlock.
  * @throws {ServiceError} UNAUTHENTICATED when the account has just been deleted
  */
 export function developerTransaction<Result>(
@@ -113,30 +113,30 @@ export function developerTransaction<Result>(
   return changeInTransaction(
     ctx,
     async (transaction, invalidations) => {
-      const held = await transaction.$queryRaw<unknown[]>`
+      const locked = await transaction.$queryRaw<unknown[]>`
         SELECT id FROM developers WHERE id = ${developerId}::uuid AND ${notDeleted} FOR KEY SHARE`;
-      if (held.length === 0) throw accountDeleted();
+      if (locked.length === 0) throw accountDeleted();
       return work(transaction, invalidations);
     },
-    { taker: { developer: developerId }, ...options },
+    { requester: { developer: developerId }, ...options },
   );
 }
 
 const notDeleted = Prisma.raw(isNotDeletedOwner);
 
-/** Whoever asks was a developer a moment ago. */
+/** The error for a caller whose account was deleted after the request had been authenticated. */
 export const accountDeleted = () => new ServiceError('UNAUTHENTICATED', 'This account has been deleted.');
 
 /**
- * Holds an application until the transaction ends, so that it cannot be deleted meanwhile.
- * @returns false when it is gone
+ * Locks an application until the transaction ends, so that it cannot be deleted before.
+ * @returns false if it does not exist
  */
-export async function holdApplication(
+export async function lockApplication(
   transaction: Prisma.TransactionClient,
   applicationId: string,
 ): Promise<boolean> {
-  const held = await transaction.$queryRaw<unknown[]>`
+  const locked = await transaction.$queryRaw<unknown[]>`
     SELECT applications.id FROM applications JOIN developers ON developers.id = applications.developer_id
     WHERE applications.id = ${applicationId}::uuid AND ${notDeleted} FOR KEY SHARE OF applications`;
-  return held.length > 0;
+  return locked.length > 0;
 }

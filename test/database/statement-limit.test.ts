@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildMissing } from '../../src/db/build-indexes.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { atLeisure, inTransaction } from '../../src/db/in-transaction.ts';
+import { inTransaction, queryWithoutTimeout } from '../../src/db/in-transaction.ts';
 import { withMigrationLock } from '../../src/db/migrate.ts';
 import { createServerDatabase, serverUrl, silent } from '../setup/database.ts';
 
@@ -27,7 +27,7 @@ describe.runIf(serverUrl !== null)('on a server', () => {
 
   test('a statement of a request takes at most three seconds, whatever used the connection before', async () => {
     expect(await limitOn(pool)).toBe('3s');
-    await atLeisure(pool, 'SELECT 1');
+    await queryWithoutTimeout(pool, 'SELECT 1');
     await inTransaction(pool, (client) => client.query('SELECT 1'));
     await Promise.all([1, 2].map(async () => expect(await limitOn(pool)).toBe('3s')));
     expect(await database.prisma.$queryRawUnsafe(show)).toEqual([{ value: '3s' }]);
@@ -35,7 +35,7 @@ describe.runIf(serverUrl !== null)('on a server', () => {
   });
 
   test('maintenance statements have no timeout', async () => {
-    expect((await atLeisure<{ value: string }>(pool, show)).rows).toEqual([{ value: '0' }]);
+    expect((await queryWithoutTimeout<{ value: string }>(pool, show)).rows).toEqual([{ value: '0' }]);
     expect(await inTransaction(pool, limitOn)).toBe('0');
     expect(await withMigrationLock(pool, { log: silent }, limitOn)).toBe('0');
     const limits: unknown[] = [];

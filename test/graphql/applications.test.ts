@@ -160,7 +160,7 @@ describe('updateApplicationSettings', () => {
       ['responseMessages', 1, 'text'],
     ],
     [
-      'a key that stands twice',
+      'a key that occurs twice',
       {
         responseMessages: [
           { key: 'OK', text: 'a' },

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
 import type { ChannelListener } from '../../src/ephemeral/store.ts';
-import { type Carry, createCarry, type Hold } from '../../src/services/changes/carry.ts';
+import { type Carry, createCarry, type PendingEntry } from '../../src/services/changes/carry.ts';
 import type { Change, Changes } from '../../src/services/changes/change.ts';
 import { deferred, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { silent } from '../setup/database.ts';
@@ -34,12 +34,12 @@ function channel() {
   return {
     join() {
       const changed: Changes[] = [];
-      const holding: [string, readonly Hold[]][] = [];
+      const pending: [string, readonly PendingEntry[]][] = [];
       const carry = createCarry(store, silent, {
         changed: (changes) => changed.push(changes),
-        holding: (...held) => holding.push(held),
+        pending: (...held) => pending.push(held),
       });
-      return { carry, changed, holding };
+      return { carry, changed, pending };
     },
     sent,
     deliver,
@@ -59,9 +59,9 @@ test('what one instance sends the others hear, and it does not', async () => {
   expect(await here.carry.send([license('a', 'b'), { cache: 'ban', keys: ['c'] }])).toBe('told');
   expect(there.changed.flat()).toMatchObject([license('a', 'b'), { cache: 'ban', keys: ['c'] }]);
   const held = [{ applicationId: null, id: 'an entry' }];
-  await here.carry.sendHolds(held);
-  expect(there.holding).toEqual([[expect.any(String), held]]);
-  expect([here.changed, here.holding]).toEqual([[], []]);
+  await here.carry.sendPending(held);
+  expect(there.pending).toEqual([[expect.any(String), held]]);
+  expect([here.changed, here.pending]).toEqual([[], []]);
 });
 
 test('it says when the others have been told, or could not be', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedisServer)('over Redis', () => {
         if (changes === 'all') cache.clear();
         else for (const { keys } of changes) if (keys !== 'all') cache.forget(keys);
       },
-      holding: () => undefined,
+      pending: () => undefined,
     });
     let loads = 0;
     const load = async () => {

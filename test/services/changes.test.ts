@@ -310,7 +310,7 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('what others have c
       const warnings: string[] = [];
       const note = ({ name }: Error) => warnings.push(name);
       process.on('warning', note);
-      const waiting = Array.from({ length: 100 }, () => started.othersHaveLooked());
+      const waiting = Array.from({ length: 100 }, () => started.waitForOthers());
       await started.close();
       await Promise.all(waiting);
       // Node.js warns in a later turn.

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { idsBeginning, newId, newIds, timeOfId } from '../../src/lib/ids.ts';
+import type { PendingEntry } from '../../src/services/changes/carry.ts';
 import { createFollowers } from '../../src/services/security-log/followers.ts';
 import { createLateEntries } from '../../src/services/security-log/late-entries.ts';
-import { createWatermark, type Hold, settleMilliseconds } from '../../src/services/security-log/watermark.ts';
+import { createWatermark, settleMilliseconds } from '../../src/services/security-log/watermark.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 
 const [application, other] = ['application', 'another application'];
 
 /** A watermark over what a test says is waiting. */
-function open(options: { shared?: boolean; waiting?: () => string | null; held?: () => Hold[] } = {}) {
+function open(
+  options: { shared?: boolean; waiting?: () => string | null; held?: () => PendingEntry[] } = {},
+) {
   const { shared = false, waiting = () => null, held = () => [] } = options;
-  return createWatermark({ shared, oldestWaiting: waiting, heldElsewhere: held });
+  return createWatermark({ shared, oldestWaiting: waiting, pendingElsewhere: held });
 }
 
 describe('ids', () => {
@@ -164,8 +167,11 @@ describe('a transaction that failed', () => {
 describe('what instances tell each other of late entries', () => {
   /** Instances that hear each other's announcements, in this process. */
   function channel() {
-    const listeners: [instance: string, listener: (instance: string, holds: readonly Hold[]) => void][] = [];
-    return (instance: string, holds: () => readonly Hold[] = () => []) => {
+    const listeners: [
+      instance: string,
+      listener: (instance: string, entries: readonly PendingEntry[]) => void,
+    ][] = [];
+    return (instance: string, pending: () => readonly PendingEntry[] = () => []) => {
       let released = 0;
       const lateEntries = createLateEntries({
         changes: {
@@ -176,19 +182,19 @@ describe('what instances tell each other of late entries', () => {
             listen: (listener) => void listeners.push([instance, listener]),
           },
         },
-        holds,
+        pending,
         onReleased: () => {
           released += 1;
         },
       });
       onTestFinished(() => lateEntries.close());
-      return { held: () => [...lateEntries.heldElsewhere()], released: () => released };
+      return { held: () => [...lateEntries.pendingElsewhere()], released: () => released };
     };
   }
 
   test('is what takes one of them long, until it is there; and never what takes too long', async () => {
     const join = channel();
-    let held: readonly Hold[] = [{ applicationId: null, id: newId() }];
+    let held: readonly PendingEntry[] = [{ applicationId: null, id: newId() }];
     join('here', () => held);
     const there = join('there');
     expect(there.held()).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Client, Pool } from 'pg';
-import { takeTime } from '../../src/db/session-settings.ts';
+import { liftStatementTimeout } from '../../src/db/session-settings.ts';
 
 /**
  * Records the SQL statements that a pool sends for requests from this call on. Background transactions of the service are
@@ -20,7 +20,7 @@ export function logStatements(pool: Pool): StatementLog {
     let isOfService = false;
     const record = (...args: Parameters<Client['query']>) => {
       const text = textOf(args[0]);
-      if (text.startsWith(`BEGIN; ${takeTime}`)) isOfService = true;
+      if (text.startsWith(`BEGIN; ${liftStatementTimeout}`)) isOfService = true;
       if (!isOfService) sent.push(text);
       if (text === 'COMMIT' || text === 'ROLLBACK') isOfService = false;
       return Reflect.apply(query, client, args);

@@ -1,4 +1,4 @@
-import { atLeisure } from '../../src/db/in-transaction.ts';
+import { queryWithoutTimeout } from '../../src/db/in-transaction.ts';
 import type { TestServer } from './server.ts';
 
 /** Runs SQL on a test server's database without a timeout. */
@@ -7,7 +7,7 @@ export async function sql<Row extends object>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { rows } = await atLeisure<Row>(server.deps.services.database.pool, text, [...values]);
+  const { rows } = await queryWithoutTimeout<Row>(server.deps.services.database.pool, text, [...values]);
   return rows;
 }
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
-import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
+import type { Keyring } from '../../crypto/keyring.ts';
 import { ensureLogPartitions } from '../../db/log-partitions.ts';
 import { migrate, withMigrationLock } from '../../db/migrate.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
-import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { findKeyring } from '../../services/application/open-keyring.ts';
 import { type BackupHeader, rowsIn } from '../backup/format.ts';
 import { openBackup } from '../backup/read.ts';
 import { type Connections, commandLog, connect, describeAddress } from '../database.ts';
@@ -59,8 +59,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 /** Null if no master secret is configured. A restore does not need it. */
 function readKeyring(config: DataConfig): Keyring | null {
   if (config.serviceSecret === null && config.database.kind !== 'embedded') return null;
-  const secrets = findMasterSecrets(config);
-  return secrets === null ? null : createKeyring(secrets.current, secrets.previous);
+  return findKeyring(config);
 }
 
 async function inspect(

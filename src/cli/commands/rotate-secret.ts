@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
-import { createKeyring, type Keyring } from '../../crypto/keyring.ts';
+import type { Keyring } from '../../crypto/keyring.ts';
 import {
   forgetPreviousSecrets,
   previousSecretsPath,
@@ -12,7 +12,7 @@ import {
 import { hasSecretFingerprint } from '../../db/installation.ts';
 import { readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
-import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { findKeyring } from '../../services/application/open-keyring.ts';
 import { requireOwnSecret } from '../../services/application/own-secret.ts';
 import {
   countApplicationKeys,
@@ -162,13 +162,13 @@ async function recordSecret(pool: Pool, keyring: Keyring, isProved: boolean): Pr
 }
 
 function keyringOf(config: DataConfig): Keyring {
-  const secrets = findMasterSecrets(config);
-  if (secrets === null) {
+  const keyring = findKeyring(config);
+  if (keyring === null) {
     throw new CommandError(
       'There is no master secret for this database: restore service-secret from a backup, or set SERVICE_SECRET.',
     );
   }
-  return createKeyring(secrets.current, secrets.previous);
+  return keyring;
 }
 
 async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise<Rotation> {

@@ -1,10 +1,9 @@
 import type { Pool } from 'pg';
 import type { DataConfig } from '../../config.ts';
 import { cookieLifetimeSeconds } from '../../crypto/cookie-token.ts';
-import { createKeyring } from '../../crypto/keyring.ts';
 import { foreignOwnerOf, readStoredSecrets, secretPath } from '../../crypto/master-secret.ts';
 import { hasSecretFingerprint } from '../../db/installation.ts';
-import { findMasterSecrets } from '../../services/application/open-keyring.ts';
+import { findKeyring } from '../../services/application/open-keyring.ts';
 import { anotherSecret, isForeignSecret } from '../../services/application/own-secret.ts';
 import { countApplicationKeys } from '../../services/application/rotate-keys.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -97,9 +96,8 @@ export async function checkKeys(
     `SELECT to_regclass('applications') IS NOT NULL AS made`,
   );
   if (rows[0]?.made !== true) return [ok('Nothing is encrypted yet'), ...checkReplaced(config, 0)];
-  const secrets = findMasterSecrets(config);
-  if (secrets === null) return [];
-  const keyring = createKeyring(secrets.current, secrets.previous);
+  const keyring = findKeyring(config);
+  if (keyring === null) return [];
   const { current, previous, unreadable } = await countApplicationKeys(pool, keyring, { signal });
   if (unreadable.length > 0) {
     return [

@@ -4,7 +4,6 @@ import { connectServer } from '../../db/server.ts';
 import { openCountryDatabase } from '../../lib/country-database.ts';
 import { unknownVariables } from '../../unknown-variables.ts';
 import { type Connections, commandLog, inMemoryDatabaseError } from '../database.ts';
-import { describeFailure } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkConnections, checkDatabase } from './check-database.ts';
 import { checkDirectory, type DirectoryState } from './check-directory.ts';
@@ -26,8 +25,10 @@ export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
   yield* findings;
   if (data !== null) yield* examineData(data, config, terminal);
   if (config === null) return;
-  if (config.redisUrl !== null) yield* examineRedis(config.redisUrl);
-  else if (config.database.kind === 'server') yield withoutRedis;
+  const { redisUrl } = config;
+  if (redisUrl !== null) {
+    yield* await withinTime('redis', timeoutSeconds.redis, (signal) => checkRedis(redisUrl, signal));
+  } else if (config.database.kind === 'server') yield withoutRedis;
   if (config.geoipDatabase !== null) yield* await examineCountries(config.geoipDatabase);
   yield* checkProduction(config);
 }
@@ -72,11 +73,8 @@ async function* examineData(
   const directory: DirectoryState | null =
     database.kind === 'embedded' ? await checkDirectory(database.directory) : null;
   if (directory !== null) yield* directory.findings;
-  yield* await withinTime(
-    'secret',
-    timeoutSeconds.server,
-    async () => checkConfiguredSecret(data, directory?.canBeOpened ?? false),
-    describeFailure,
+  yield* await withinTime('secret', timeoutSeconds.server, async () =>
+    checkConfiguredSecret(data, directory?.canBeOpened ?? false),
   );
   if (database.kind === 'memory') {
     yield findingsOf('database').warn('DATA_DIR is "memory:": all data is lost when the service stops.');
@@ -94,33 +92,26 @@ async function* examineDatabase(
   if (database.kind === 'server') yield* checkAddress(database.url);
   let open: Connections | null = null;
   const limit = database.kind === 'server' ? timeoutSeconds.server : timeoutSeconds.embedded;
-  yield* await withinTime(
-    'database',
-    limit,
-    async (signal) => {
-      try {
-        open = await openForChecks(database, signal, terminal);
-        return [];
-      } catch (error) {
-        if (error instanceof CheckSkippedError) return [findingsOf('database').warn(error.message)];
-        throw error;
-      }
-    },
-    describeFailure,
-  );
+  yield* await withinTime('database', limit, async (signal) => {
+    try {
+      open = await openForChecks(database, signal, terminal);
+      return [];
+    } catch (error) {
+      if (error instanceof CheckSkippedError) return [findingsOf('database').warn(error.message)];
+      throw error;
+    }
+  });
   // The compiler does not see the assignment in the callback above.
   const connections = open as Connections | null;
   if (connections === null) return;
   const { pool, kind, close } = connections;
   try {
-    yield* await withinTime('database', limit, () => checkDatabase(pool, kind), describeFailure);
+    yield* await withinTime('database', limit, () => checkDatabase(pool, kind));
     if (config !== null && kind === 'server') {
-      const check = async () => [await checkConnections(pool, config)];
-      yield* await withinTime('database', limit, check, describeFailure);
+      yield* await withinTime('database', limit, async () => [await checkConnections(pool, config)]);
     }
     if (data.serviceSecret !== null || kind === 'embedded') {
-      const check = (signal: AbortSignal) => checkKeys(data, pool, signal);
-      yield* await withinTime('secret', timeoutSeconds.keys, check, describeFailure);
+      yield* await withinTime('secret', timeoutSeconds.keys, (signal) => checkKeys(data, pool, signal));
     }
   } finally {
     await close();
@@ -150,18 +141,8 @@ const withoutRedis = findingsOf('redis').ok(
     'this database.',
 );
 
-async function* examineRedis(url: string): AsyncGenerator<Finding> {
-  const check = (signal: AbortSignal) => checkRedis(url, signal);
-  yield* await withinTime('redis', timeoutSeconds.redis, check, describeFailure);
-}
-
 const examineCountries = (path: string): Promise<readonly Finding[]> =>
-  withinTime(
-    'country database',
-    timeoutSeconds.server,
-    async () => {
-      await openCountryDatabase(path);
-      return [findingsOf('country database').ok(`${path} is readable`)];
-    },
-    describeFailure,
-  );
+  withinTime('country database', timeoutSeconds.server, async () => {
+    await openCountryDatabase(path);
+    return [findingsOf('country database').ok(`${path} is readable`)];
+  });

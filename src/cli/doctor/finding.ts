@@ -1,3 +1,5 @@
+import { describeFailure } from '../failure.ts';
+
 /** The result of a check. */
 export type Level = 'ok' | 'warn' | 'fail';
 
@@ -16,15 +18,11 @@ export function findingsOf(check: string) {
   return { ok: of('ok'), warn: of('warn'), fail: of('fail') };
 }
 
-/**
- * Runs one check. If it throws or takes too long, the result is one failed finding; a timeout also aborts its signal.
- * @param reasonOf describes an error
- */
+/** Runs one check. If it throws or takes too long, the result is one failed finding; a timeout also aborts its signal. */
 export async function withinTime(
   check: string,
   seconds: number,
   work: (signal: AbortSignal) => Promise<readonly Finding[]>,
-  reasonOf: (error: unknown) => string,
 ): Promise<readonly Finding[]> {
   const { fail } = findingsOf(check);
   const timeout = new AbortController();
@@ -38,7 +36,7 @@ export async function withinTime(
   });
   try {
     return await Promise.race([
-      work(timeout.signal).catch((error: unknown) => [fail(reasonOf(error))]),
+      work(timeout.signal).catch((error: unknown) => [fail(describeFailure(error))]),
       timedOut,
     ]);
   } finally {

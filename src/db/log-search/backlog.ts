@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { atLeisure } from '../in-transaction.ts';
+import { queryWithoutTimeout } from '../in-transaction.ts';
 
 /** Entries per block. A search reads all entries of each block that contains its text. */
 export const blockEntries = 256;
@@ -9,7 +9,7 @@ export const minEntries = 2 * blockEntries;
 
 /** Ids of the applications with enough entries to index, the ones with the fewest entries first. */
 export async function logsToIndex(pool: pg.Pool): Promise<string[]> {
-  const { rows } = await atLeisure<{ id: string }>(
+  const { rows } = await queryWithoutTimeout<{ id: string }>(
     pool,
     `SELECT application_id AS id FROM log_search_backlog GROUP BY 1 HAVING sum(entries) >= ${minEntries}
      ORDER BY sum(entries)`,

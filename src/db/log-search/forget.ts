@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { repeatSlices } from '../delete-in-slices.ts';
 import { lowestId } from '../log-partition.ts';
 import { inTurn } from './turn.ts';
 
@@ -11,13 +12,9 @@ export async function forgetIndexed(pool: pg.Pool, oldest: number): Promise<void
     await client.query('DELETE FROM log_search_blocks WHERE to_id < $1', [lowestId(oldest)]);
     await client.query('DELETE FROM log_search_backlog WHERE to_id < $1', [lowestId(oldest)]);
   });
-  let forgotten: number | null;
-  do {
-    forgotten = await inTurn(pool, async (client) => {
-      const { rowCount } = await client.query(forgetValues, [Math.floor(oldest / week)]);
-      return rowCount;
-    });
-  } while (forgotten === atOnce);
+  await repeatSlices(atOnce, () =>
+    inTurn(pool, (client) => client.query(forgetValues, [Math.floor(oldest / week)])),
+  );
 }
 
 const week = 7 * 24 * 60 * 60 * 1000;

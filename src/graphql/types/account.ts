@@ -8,7 +8,7 @@ import { requireDeveloper } from '../../services/actor.ts';
 import type { DeveloperView } from '../../services/auth/developer-view.ts';
 import { accountDeleted } from '../../services/transaction.ts';
 import { builder } from '../builder.ts';
-import { withoutNulls } from '../input.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
@@ -147,9 +147,8 @@ const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPay
 builder.mutationFields((t) => ({
   setLicenseMask: t.field({
     type: accountPayload('SetLicenseMaskPayload'),
-    nullable: true,
+    ...withInput(SetLicenseMaskInput, 'The mask.'),
     description: "Sets the account's default license key mask.",
-    args: { input: t.arg({ type: SetLicenseMaskInput, required: true, description: 'The mask.' }) },
     resolve: async (_parent, { input: { mask } }, { service }) => {
       await setMask({ ctx: service, input: { mask: mask ?? null } });
       return {};
@@ -158,9 +157,8 @@ builder.mutationFields((t) => ({
   setKeyCreationMode: t.field({
     ...rateLimited('accountSensitive'),
     type: accountPayload('SetKeyCreationModePayload'),
-    nullable: true,
+    ...withInput(SetKeyCreationModeInput, 'The mode.'),
     description: 'Sets where license keys are generated. Errors: INVALID_CREDENTIALS.',
-    args: { input: t.arg({ type: SetKeyCreationModeInput, required: true, description: 'The mode.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await setMode({ ctx: service, input });
       return {};
@@ -169,10 +167,9 @@ builder.mutationFields((t) => ({
   setVault: t.field({
     ...rateLimited('accountSensitive'),
     type: accountPayload('SetVaultPayload'),
-    nullable: true,
+    ...withInput(SetVaultInput, 'The vault.'),
     description:
       'Stores what a browser needs to unlock the notes of private mode. Errors: INVALID_CREDENTIALS.',
-    args: { input: t.arg({ type: SetVaultInput, required: true, description: 'The vault.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await setVault({ ctx: service, input });
       return {};
@@ -181,9 +178,8 @@ builder.mutationFields((t) => ({
   updateProfile: t.field({
     ...rateLimited('accountSensitive'),
     type: UpdateProfilePayload,
-    nullable: true,
+    ...withInput(UpdateProfileInput, 'The changes.'),
     description: 'Changes your name, email address or password. Errors: INVALID_CREDENTIALS, EMAIL_TAKEN.',
-    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
       const changed = await updateProfile({ ctx: service, input: withoutNulls(input) });
       if (changed.cookieToken !== null) session.start(changed.cookieToken);
@@ -193,10 +189,9 @@ builder.mutationFields((t) => ({
   deleteAccount: t.field({
     ...rateLimited('accountSensitive'),
     type: DeleteAccountPayload,
-    nullable: true,
+    ...withInput(DeleteAccountInput, 'The confirmation.'),
     description:
       'Deletes the account with its applications, licenses, end users and log. This cannot be undone. Errors: INVALID_CREDENTIALS.',
-    args: { input: t.arg({ type: DeleteAccountInput, required: true, description: 'The confirmation.' }) },
     resolve: async (_parent, { input }, { service, session }) => {
       const id = requireDeveloper(service.actor);
       await deleteAccount({ ctx: service, input });

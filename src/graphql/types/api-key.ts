@@ -1,9 +1,10 @@
 import { apiKeyWarning, type CreatedApiKey, createApiKey } from '../../services/api-key/create.ts';
-import { apiKeyFilter, apiKeysOfDevelopers, apiKeyTable } from '../../services/api-key/lists.ts';
+import { apiKeysOfDevelopers, apiKeyTable } from '../../services/api-key/lists.ts';
 import { apiKeyNotFound, keptRevokedKeys, revokeApiKey } from '../../services/api-key/revoke.ts';
 import { type ApiKeyRow, apiKeySelect } from '../../services/api-key/view.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
+import { connectionType } from '../connection.ts';
+import { withInput } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne } from '../to-one.ts';
@@ -51,8 +52,7 @@ builder.objectField(Account, 'apiKeys', (t) =>
       ...t.arg.connectionArgs(),
       filter: t.arg({ type: ApiKeyFilterInput, description: 'Filters the list.' }),
     },
-    complexity: connectionComplexity,
-    resolve: listField<ApiKeyRow, typeof apiKeyFilter>(apiKeysOfDevelopers, apiKeyFilter),
+    ...listField<ApiKeyRow>(apiKeysOfDevelopers),
   }),
 );
 
@@ -67,7 +67,7 @@ const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayloa
   description: 'The new key. It is shown only once.',
   fields: (t) => ({
     apiKey: t.exposeString('apiKey', { description: 'The key in plain text: service_live_…' }),
-    // From memory: if reading it anew failed, the key would be lost.
+    // From memory: if it were read again and that failed, the key would be lost.
     key: t.field({
       type: ApiKey,
       description: 'The API key as it is listed from now on.',
@@ -96,17 +96,15 @@ const RevokeApiKeyPayload = builder.objectRef<{ id: string }>('RevokeApiKeyPaylo
 builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: CreateApiKeyPayload,
-    nullable: true,
+    ...withInput(CreateApiKeyInput, 'The new key.'),
     description: 'Creates an API key with access to the whole account. Errors: LIMIT_REACHED.',
-    args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The new key.' }) },
     resolve: (_parent, { input }, { service }) => createApiKey({ ctx: service, input }),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
-    nullable: true,
+    ...withInput(RevokeApiKeyInput, 'The key to revoke.'),
     description:
       'Revokes an API key permanently. Revoking a revoked key has no effect. Errors: API_KEY_NOT_FOUND.',
-    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await revokeApiKey({ ctx: service, input });
       return input;

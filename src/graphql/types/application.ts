@@ -17,8 +17,8 @@ import { type ApplicationRow, applicationSelect } from '../../services/applicati
 import { applicationNotFound } from '../../services/errors.ts';
 import { parseInput } from '../../services/parse-input.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
-import { withoutNulls } from '../input.ts';
+import { connectionType } from '../connection.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
@@ -121,8 +121,7 @@ builder.objectField(Developer, 'applications', (t) =>
     type: ApplicationConnection,
     description: 'The applications, newest first.',
     args: t.arg.connectionArgs(),
-    complexity: connectionComplexity,
-    resolve: listField<ApplicationRow, z.ZodObject>(applicationsOfDevelopers, z.object({})),
+    ...listField<ApplicationRow>(applicationsOfDevelopers),
   }),
 );
 
@@ -229,11 +228,8 @@ builder.mutationFields((t) => ({
   createApplication: t.field({
     ...rateLimited('appCreate'),
     type: CreateApplicationPayload,
-    nullable: true,
+    ...withInput(CreateApplicationInput, 'The new application.'),
     description: 'Creates an application with a new Ed25519 key pair. Errors: LIMIT_REACHED.',
-    args: {
-      input: t.arg({ type: CreateApplicationInput, required: true, description: 'The new application.' }),
-    },
     resolve: async (_parent, { input }, { service }) => {
       const application = await createApplication({
         ctx: service,
@@ -244,15 +240,8 @@ builder.mutationFields((t) => ({
   }),
   updateApplicationSettings: t.field({
     type: UpdateApplicationSettingsPayload,
-    nullable: true,
+    ...withInput(UpdateApplicationSettingsInput, 'The application and its new settings.'),
     description: 'Changes settings of an application. Errors: APP_NOT_FOUND.',
-    args: {
-      input: t.arg({
-        type: UpdateApplicationSettingsInput,
-        required: true,
-        description: 'The application and its new settings.',
-      }),
-    },
     resolve: (_parent, { input: { id, ...settings } }, { service }) =>
       updateApplicationSettings({
         ctx: service,
@@ -261,11 +250,8 @@ builder.mutationFields((t) => ({
   }),
   deleteApplication: t.field({
     type: DeleteApplicationPayload,
-    nullable: true,
+    ...withInput(DeleteApplicationInput, 'The application.'),
     description: 'Deletes an application with everything that belongs to it. Errors: APP_NOT_FOUND.',
-    args: {
-      input: t.arg({ type: DeleteApplicationInput, required: true, description: 'The application.' }),
-    },
     resolve: async (_parent, { input }, { service }) => {
       await deleteApplication({ ctx: service, input });
       return input;
@@ -282,7 +268,7 @@ const messageList = z
   .transform((messages, context): Partial<Record<MessageKey, string>> => {
     const texts = new Map<MessageKey, string>();
     for (const [index, { key, text }] of messages.entries()) {
-      if (texts.has(key)) context.addIssue({ code: 'custom', path: [index, 'key'], message: 'stands twice' });
+      if (texts.has(key)) context.addIssue({ code: 'custom', path: [index, 'key'], message: 'occurs twice' });
       texts.set(key, text);
     }
     return Object.fromEntries(texts);

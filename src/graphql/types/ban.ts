@@ -1,8 +1,9 @@
 import { deleteBan } from '../../services/ban/delete.ts';
-import { banFilter, bansOfApplications, bansOfLicenses } from '../../services/ban/lists.ts';
+import { bansOfApplications, bansOfLicenses } from '../../services/ban/lists.ts';
 import { type BanRow, banSelect } from '../../services/ban/view.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
+import { connectionType } from '../connection.ts';
+import { withInput } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { Application, findApplication } from './application.ts';
@@ -58,8 +59,7 @@ builder.objectField(Application, 'bans', (t) =>
       q: t.arg.string({ description: 'Case-insensitive substring of the banned HWID or IP address.' }),
       filter: t.arg({ type: BanFilterInput, description: 'Filters the list.' }),
     },
-    complexity: connectionComplexity,
-    resolve: listField<BanRow, typeof banFilter>(bansOfApplications, banFilter),
+    ...listField<BanRow>(bansOfApplications),
   }),
 );
 
@@ -68,8 +68,7 @@ builder.objectField(License, 'bans', (t) =>
     type: BanConnection,
     description: 'Bans that the ban of this license created, newest first.',
     args: t.arg.connectionArgs(),
-    complexity: connectionComplexity,
-    resolve: listField<BanRow, typeof banFilter>(bansOfLicenses, banFilter),
+    ...listField<BanRow>(bansOfLicenses),
   }),
 );
 
@@ -98,10 +97,9 @@ const DeleteBanPayload = builder
 builder.mutationField('deleteBan', (t) =>
   t.field({
     type: DeleteBanPayload,
-    nullable: true,
+    ...withInput(DeleteBanInput, 'The ban to lift.'),
     description:
       'Lifts the ban of a device or an IP address. The license whose ban created it stays banned. Errors: APP_NOT_FOUND, BAN_NOT_FOUND.',
-    args: { input: t.arg({ type: DeleteBanInput, required: true, description: 'The ban to lift.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await deleteBan({ ctx: service, input });
       return input;

@@ -6,7 +6,7 @@ import { me } from '../../services/auth/me.ts';
 import { register } from '../../services/auth/register.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { withoutNulls } from '../input.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { Node } from './node.ts';
 
@@ -107,19 +107,17 @@ builder.mutationFields((t) => ({
   register: t.field({
     ...rateLimited('auth'),
     type: LoggedInPayload,
-    nullable: true,
+    ...withInput(RegisterInput, 'The new account.'),
     description:
       'Creates an account and logs in. Errors: EMAIL_TAKEN, BOT_CHALLENGE_FAILED, REGISTRATION_CLOSED.',
-    args: { input: t.arg({ type: RegisterInput, required: true, description: 'The new account.' }) },
     resolve: async (_parent, { input }, context) =>
       logIn(context, await register({ ctx: context.service, input: withoutNulls(input) })),
   }),
   login: t.field({
     ...rateLimited('auth'),
     type: LoggedInPayload,
-    nullable: true,
+    ...withInput(LoginInput, 'The credentials.'),
     description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
-    args: { input: t.arg({ type: LoginInput, required: true, description: 'The credentials.' }) },
     resolve: async (_parent, { input }, context) =>
       logIn(context, await login({ ctx: context.service, input: withoutNulls(input) })),
   }),

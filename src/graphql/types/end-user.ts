@@ -1,17 +1,12 @@
 import { createEndUser } from '../../services/end-user/create.ts';
 import { deleteEndUser } from '../../services/end-user/delete.ts';
-import {
-  endUserFilter,
-  endUserTable,
-  usersOfApplications,
-  usersOfLicenses,
-} from '../../services/end-user/lists.ts';
+import { endUserTable, usersOfApplications, usersOfLicenses } from '../../services/end-user/lists.ts';
 import { resetEndUserHwid } from '../../services/end-user/reset-hwid.ts';
 import { type EndUserRow, endUserSelect } from '../../services/end-user/view.ts';
 import { userNotFound } from '../../services/errors.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
-import { withoutNulls } from '../input.ts';
+import { connectionType } from '../connection.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
@@ -103,8 +98,7 @@ builder.objectField(Application, 'users', (t) =>
     type: EndUserConnection,
     description: 'The end users, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
-    complexity: connectionComplexity,
-    resolve: listField<EndUserRow, typeof endUserFilter>(usersOfApplications, endUserFilter),
+    ...listField<EndUserRow>(usersOfApplications),
   }),
 );
 
@@ -113,8 +107,7 @@ builder.objectField(License, 'users', (t) =>
     type: EndUserConnection,
     description: 'The end users with this license, newest first.',
     args: { ...t.arg.connectionArgs(), ...endUserConditions },
-    complexity: connectionComplexity,
-    resolve: listField<EndUserRow, typeof endUserFilter>(usersOfLicenses, endUserFilter),
+    ...listField<EndUserRow>(usersOfLicenses),
   }),
 );
 
@@ -172,25 +165,17 @@ const DeleteEndUserPayload = builder
 builder.mutationFields((t) => ({
   createEndUser: t.field({
     type: endUserPayload('CreateEndUserPayload'),
-    nullable: true,
+    ...withInput(CreateEndUserInput, 'The new end user.'),
     description:
       "Creates an end user's account, without a client session. An unused license becomes active and its term starts; no device is bound. Errors: APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, USERNAME_TAKEN.",
-    args: { input: t.arg({ type: CreateEndUserInput, required: true, description: 'The new end user.' }) },
     resolve: (_parent, { input: { applicationId, ...user } }, { service }) =>
       createEndUser({ ctx: service, input: { applicationId, user: withoutNulls(user) } }),
   }),
   deleteEndUser: t.field({
     type: DeleteEndUserPayload,
-    nullable: true,
+    ...withInput(EndUserInput('DeleteEndUserInput', 'The end user to delete.'), 'The end user.'),
     description:
       "Deletes an end user's account and sessions. The license and the log entries remain. Errors: APP_NOT_FOUND, USER_NOT_FOUND.",
-    args: {
-      input: t.arg({
-        type: EndUserInput('DeleteEndUserInput', 'The end user to delete.'),
-        required: true,
-        description: 'The end user.',
-      }),
-    },
     resolve: async (_parent, { input }, { service }) => {
       await deleteEndUser({ ctx: service, input });
       return input;
@@ -198,16 +183,12 @@ builder.mutationFields((t) => ({
   }),
   resetEndUserHwid: t.field({
     type: endUserPayload('ResetEndUserHwidPayload'),
-    nullable: true,
+    ...withInput(
+      EndUserInput('ResetEndUserHwidInput', 'The end user whose device to clear.'),
+      'The end user.',
+    ),
     description:
       "Clears an end user's device and unbinds the linked license from its device. Errors: APP_NOT_FOUND, USER_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.",
-    args: {
-      input: t.arg({
-        type: EndUserInput('ResetEndUserHwidInput', 'The end user whose device to clear.'),
-        required: true,
-        description: 'The end user.',
-      }),
-    },
     resolve: async (_parent, { input }, { service }) => {
       await resetEndUserHwid({ ctx: service, input });
       return { id: input.userId };

@@ -11,7 +11,7 @@ import { rateLimited } from '../rate-limit.ts';
 const complexity = { field: 4000, multiplier: 1 };
 
 /** A GraphQL response is built in memory, while REST streams its exports. Rows of a kind, and bytes in all. */
-const most = { rows: 20_000, bytes: 32_000_000 } as const;
+const limits = { rows: 20_000, bytes: 32_000_000 } as const;
 
 /** Reads the pages of an export into arrays. */
 class WholeExport {
@@ -52,11 +52,11 @@ class WholeExport {
   #count(name: string, more: number): void {
     const rows = (this.#rows.get(name) ?? 0) + more;
     this.#rows.set(name, rows);
-    if (rows <= most.rows && this.#bytes <= most.bytes) return;
+    if (rows <= limits.rows && this.#bytes <= limits.bytes) return;
     const what =
-      rows > most.rows
-        ? `has at most ${most.rows.toLocaleString('en-US')} ${name}`
-        : `is at most ${most.bytes / 1_000_000} MB long`;
+      rows > limits.rows
+        ? `has at most ${limits.rows.toLocaleString('en-US')} ${name}`
+        : `is at most ${limits.bytes / 1_000_000} MB long`;
     const message = `Over GraphQL an export ${what}, and this one is longer: get it from ${this.#path}.`;
     throw new ServiceError('VALIDATION_FAILED', message, { issues: [{ path: [], message }] });
   }

@@ -4,7 +4,7 @@ import { extendLicenses } from '../../services/license/extend.ts';
 import { resetLicenseHwid } from '../../services/license/reset-hwid.ts';
 import { setTier } from '../../services/license/set-tier.ts';
 import { builder } from '../builder.ts';
-import { withoutNulls } from '../input.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { Application, findApplication } from './application.ts';
 import { changedLicense, License } from './license.ts';
 
@@ -45,11 +45,8 @@ const BanLicenseInput = builder.inputType('BanLicenseInput', {
 builder.mutationField('banLicense', (t) =>
   t.field({
     type: licensePayload('BanLicensePayload'),
-    nullable: true,
+    ...withInput(BanLicenseInput, 'The license and the scope.'),
     description: 'Bans a license. Errors: LICENSE_NOT_FOUND, HWID_NOT_SET, IP_NOT_KNOWN, LIMIT_REACHED.',
-    args: {
-      input: t.arg({ type: BanLicenseInput, required: true, description: 'The license and the scope.' }),
-    },
     resolve: (_parent, { input: { id, ...ban } }, { service }) =>
       banLicense({ ctx: service, input: { id, ban: withoutNulls(ban) } }),
   }),
@@ -106,27 +103,22 @@ const ExtendLicensesPayload = builder
 builder.mutationFields((t) => ({
   setLicenseTier: t.field({
     type: licensePayload('SetLicenseTierPayload'),
-    nullable: true,
+    ...withInput(SetLicenseTierInput, 'The license and its tier.'),
     description: "Sets a license's tier. Errors: LICENSE_NOT_FOUND.",
-    args: {
-      input: t.arg({ type: SetLicenseTierInput, required: true, description: 'The license and its tier.' }),
-    },
     resolve: (_parent, { input }, { service }) => setTier({ ctx: service, input }),
   }),
   resetLicenseHwid: t.field({
     type: licensePayload('ResetLicenseHwidPayload'),
-    nullable: true,
+    ...withInput(ResetLicenseHwidInput, 'The license.'),
     description:
       'Unbinds a license from its device. Status, expiry and activation are unchanged, and so are bans of the device. The next validation or login binds a device again. Errors: LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.',
-    args: { input: t.arg({ type: ResetLicenseHwidInput, required: true, description: 'The license.' }) },
     resolve: (_parent, { input }, { service }) => resetLicenseHwid({ ctx: service, input }),
   }),
   deleteLicense: t.field({
     type: DeleteLicensePayload,
-    nullable: true,
+    ...withInput(DeleteLicenseInput, 'The license.'),
     description:
       'Deletes a license permanently. Its end users remain, without a license. To block a customer, ban the license instead. Errors: LICENSE_NOT_FOUND.',
-    args: { input: t.arg({ type: DeleteLicenseInput, required: true, description: 'The license.' }) },
     resolve: async (_parent, { input }, { service }) => {
       await deleteLicense({ ctx: service, input });
       return input;
@@ -134,16 +126,9 @@ builder.mutationFields((t) => ({
   }),
   extendLicenses: t.field({
     type: ExtendLicensesPayload,
-    nullable: true,
+    ...withInput(ExtendLicensesInput, 'The application and the extension.'),
     description:
       'Extends all active licenses of an application whose term is limited and has not ended. If one would then end after 9999-12-31T23:59:59Z, none is extended (VALIDATION_FAILED). Errors: APP_NOT_FOUND.',
-    args: {
-      input: t.arg({
-        type: ExtendLicensesInput,
-        required: true,
-        description: 'The application and the extension.',
-      }),
-    },
     resolve: async (_parent, { input }, { service }) => ({
       applicationId: input.applicationId,
       extended: await extendLicenses({ ctx: service, input }),

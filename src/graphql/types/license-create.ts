@@ -1,7 +1,7 @@
 import { createLicenses, type MintedLicense, type MintedLicenses } from '../../services/license/create.ts';
 import { type BlindLicense, createBlindLicenses } from '../../services/license/create-blind.ts';
 import { builder } from '../builder.ts';
-import { withoutNulls } from '../input.ts';
+import { withInput, withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { Application, findApplication } from './application.ts';
 
@@ -72,10 +72,9 @@ builder.mutationField('createLicenses', (t) =>
   t.field({
     ...rateLimited('licenseCreate'),
     type: CreateLicensesPayload,
-    nullable: true,
+    ...withInput(CreateLicensesInput, 'The licenses.'),
     description:
       'Creates licenses: all of them or none. Errors: APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also if the account creates too many licenses in a minute).',
-    args: { input: t.arg({ type: CreateLicensesInput, required: true, description: 'The licenses.' }) },
     complexity: ({ input: { amount } }) => ({ field: 1, multiplier: tenthOf(amount) }),
     resolve: async (_parent, { input }, { service }) => {
       const minted = await createLicenses({ ctx: service, input: withoutNulls(input) });
@@ -151,10 +150,9 @@ builder.mutationField('createBlindLicenses', (t) =>
   t.field({
     ...rateLimited('blindCreate'),
     type: CreateBlindLicensesPayload,
-    nullable: true,
+    ...withInput(CreateBlindLicensesInput, 'The licenses.'),
     description:
       'Stores licenses whose keys were generated in the browser (private mode): all of them or none. Errors: APP_NOT_FOUND, and KEY_EXISTS, whose issues name the keys that already exist.',
-    args: { input: t.arg({ type: CreateBlindLicensesInput, required: true, description: 'The licenses.' }) },
     complexity: ({ input: { keys } }) => ({ field: 1, multiplier: tenthOf(keys.length) }),
     resolve: async (_parent, { input }, { service }) => ({
       applicationId: input.applicationId,

@@ -1,8 +1,8 @@
 import { licenseNotFound } from '../../services/errors.ts';
-import { licenseFilter, licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
+import { licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
 import { type LicenseRow, licenseSelect, shownStatus } from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
+import { connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { toExactlyOne, toOne } from '../to-one.ts';
@@ -128,7 +128,6 @@ builder.objectField(Application, 'licenses', (t) =>
       }),
       filter: t.arg({ type: LicenseFilterInput, description: 'Filters the list.' }),
     },
-    complexity: connectionComplexity,
-    resolve: listField<LicenseRow, typeof licenseFilter>(licensesOfApplications, licenseFilter),
+    ...listField<LicenseRow>(licensesOfApplications),
   }),
 );

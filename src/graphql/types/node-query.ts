@@ -20,26 +20,17 @@ import { License } from './license.ts';
 import { Node } from './node.ts';
 import { SecurityLogEntry } from './security-log.ts';
 
-/** The types that implement Node, but for the developer, who can only be the one who asks. */
-const types = { Application, License, EndUser, Ban, ApiKey, SecurityLogEntry };
+const nodeType = <Type>(type: Type, table: ListTable) => ({ type, table, find: toOne(table) });
 
-const tables = {
-  Application: applicationTable,
-  License: licenseTable,
-  EndUser: endUserTable,
-  Ban: banTable,
-  ApiKey: apiKeyTable,
-  SecurityLogEntry: securityLogTable,
-} satisfies Record<keyof typeof types, ListTable>;
-
-const finders = {
-  Application: toOne(tables.Application),
-  License: toOne(tables.License),
-  EndUser: toOne(tables.EndUser),
-  Ban: toOne(tables.Ban),
-  ApiKey: toOne(tables.ApiKey),
-  SecurityLogEntry: toOne(tables.SecurityLogEntry),
-} satisfies Record<keyof typeof types, unknown>;
+/** The types that implement Node, except the developer, which can only be the caller. */
+const types = {
+  Application: nodeType(Application, applicationTable),
+  License: nodeType(License, licenseTable),
+  EndUser: nodeType(EndUser, endUserTable),
+  Ban: nodeType(Ban, banTable),
+  ApiKey: nodeType(ApiKey, apiKeyTable),
+  SecurityLogEntry: nodeType(SecurityLogEntry, securityLogTable),
+};
 
 builder.queryField('node', (t) =>
   t.field({
@@ -57,10 +48,10 @@ builder.queryField('node', (t) =>
         brandWithType(developer, Developer);
         return developer;
       }
-      const type = await findOwnTable(service, tables, id);
-      if (type === null) return null;
-      const row = await finders[type](id, context, info);
-      brandWithType(row, types[type]);
+      const name = await findOwnTable(service, types, id);
+      if (name === null) return null;
+      const row = await types[name].find(id, context, info);
+      brandWithType(row, types[name].type);
       return row;
     },
   }),

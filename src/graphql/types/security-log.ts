@@ -1,13 +1,8 @@
 import type { SecurityEvent } from '../../services/security-log/events.ts';
-import {
-  logOfApplications,
-  logOfDevelopers,
-  logOfLicenses,
-  securityLogFilter,
-} from '../../services/security-log/lists.ts';
+import { logOfApplications, logOfDevelopers, logOfLicenses } from '../../services/security-log/lists.ts';
 import { type SecurityLogView, securityLogSelect } from '../../services/security-log/view.ts';
 import { builder } from '../builder.ts';
-import { connectionComplexity, connectionType } from '../connection.ts';
+import { connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
 import { Account } from './account.ts';
@@ -157,8 +152,7 @@ builder.objectField(Application, 'securityLog', (t) =>
     description:
       'The log of the application, newest first. Verdicts of the last quarter of a second may be missing; entries are deleted after about 90 days.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
-    complexity: connectionComplexity,
-    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfApplications, securityLogFilter),
+    ...listField<SecurityLogView>(logOfApplications),
   }),
 );
 
@@ -167,8 +161,7 @@ builder.objectField(License, 'securityLog', (t) =>
     type: SecurityLogConnection,
     description: 'The log entries about the license, newest first.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
-    complexity: connectionComplexity,
-    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfLicenses, securityLogFilter),
+    ...listField<SecurityLogView>(logOfLicenses),
   }),
 );
 
@@ -178,7 +171,6 @@ builder.objectField(Account, 'securityLog', (t) =>
     description:
       'The log of the account and all of its applications, newest first. Entries about deleted applications are gone.',
     args: { ...t.arg.connectionArgs(), ...entryConditions },
-    complexity: connectionComplexity,
-    resolve: listField<SecurityLogView, typeof securityLogFilter>(logOfDevelopers, securityLogFilter),
+    ...listField<SecurityLogView>(logOfDevelopers),
   }),
 );

@@ -11,7 +11,6 @@ import { exportAnswer } from '../export-answer.ts';
 import { clearedSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
   bodyCodes,
-  changeCodes,
   createRoute,
   createRouter,
   failures,
@@ -26,7 +25,7 @@ import { listedApiKey } from './api-keys.ts';
 
 const tags = ['Account'];
 const sensitive = { ...limitedForDevelopers('accountSensitive'), tags };
-const passwordFailures = failures(...changeCodes, ...bodyCodes, 'INVALID_CREDENTIALS');
+const passwordFailures = failures(...bodyCodes, 'INVALID_CREDENTIALS');
 
 const maskRoute = createRoute({
   ...forDevelopers,
@@ -40,7 +39,7 @@ const maskRoute = createRoute({
   request: { body: jsonBody(setMaskInput) },
   responses: {
     200: jsonAnswer('The updated mask', answer({ mask: z.string().nullable() })),
-    ...failures(...changeCodes, ...bodyCodes),
+    ...failures(...bodyCodes),
   },
 });
 

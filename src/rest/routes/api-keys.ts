@@ -17,7 +17,7 @@ import {
   jsonBody,
   readCodes,
 } from '../route.ts';
-import { answer, apiKeySchema, listedApiKeySchema } from '../schemas.ts';
+import { answer, apiKeySchema, listedApiKeySchema, nextCursorSchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['API keys'] };
 
@@ -32,7 +32,7 @@ const createApiKeyRoute = createRoute({
   request: { body: jsonBody(createApiKeyInput) },
   responses: {
     201: jsonAnswer('The key', answer({ key: apiKeySchema, warning: z.string() })),
-    ...failures(...changeCodes, ...bodyCodes, 'LIMIT_REACHED'),
+    ...failures(...bodyCodes, 'LIMIT_REACHED'),
   },
 });
 
@@ -45,10 +45,7 @@ const listRoute = createRoute({
   description: `Metadata and last use, without tokens. ${listNote} The newest ${keptRevokedKeys} revoked keys are kept.`,
   request: { query: listQuery },
   responses: {
-    200: jsonAnswer(
-      'The keys',
-      answer({ keys: z.array(listedApiKeySchema), nextCursor: z.string().nullable() }),
-    ),
+    200: jsonAnswer('The keys', answer({ keys: z.array(listedApiKeySchema), nextCursor: nextCursorSchema })),
     ...failures(...readCodes),
   },
 });

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import { type RouteHandler, z } from '@hono/zod-openapi';
 import { createApplication, createApplicationInput } from '../../services/application/create.ts';
 import { deleteApplication } from '../../services/application/delete.ts';
 import { getApplication } from '../../services/application/get.ts';
@@ -10,7 +10,7 @@ import {
   updateApplicationSettings,
   updateApplicationSettingsInput,
 } from '../../services/application/update-settings.ts';
-import { serviceContext } from '../adapter.ts';
+import { type RestEnv, serviceContext } from '../adapter.ts';
 import { listNote, listQuery } from '../page-query.ts';
 import {
   bodyCodes,
@@ -25,7 +25,7 @@ import {
   limitedForDevelopers,
   readCodes,
 } from '../route.ts';
-import { answer, applicationSchema, sdkHintSchema } from '../schemas.ts';
+import { answer, applicationSchema, nextCursorSchema, sdkHintSchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['Applications'] };
 const params = idParam('the application');
@@ -45,7 +45,7 @@ const createApplicationRoute = createRoute({
       'The application, and the values to build into the program',
       answer({ application: applicationSchema, sdkHint: sdkHintSchema, publicKeyB64: z.string() }),
     ),
-    ...failures(...changeCodes, ...bodyCodes, 'LIMIT_REACHED'),
+    ...failures(...bodyCodes, 'LIMIT_REACHED'),
   },
 });
 
@@ -60,7 +60,7 @@ const listRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'The applications',
-      answer({ applications: z.array(applicationSchema), nextCursor: z.string().nullable() }),
+      answer({ applications: z.array(applicationSchema), nextCursor: nextCursorSchema }),
     ),
     ...failures(...readCodes),
   },
@@ -113,12 +113,18 @@ const settingsRoute = createRoute({
   },
   responses: {
     200: jsonAnswer('The updated application', applicationAnswer),
-    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
 
 /** The documented path has a trailing slash; this route accepts it without one. */
 const listWithoutSlashRoute = createRoute({ ...listRoute, path: '/apps', hide: true });
+
+const answerList: RouteHandler<typeof listRoute, RestEnv> = async (c) => {
+  const input = c.req.valid('query');
+  const { items, nextCursor } = await listApplications({ ctx: serviceContext(c), input });
+  return c.json({ success: true as const, applications: [...items], nextCursor }, 200);
+};
 
 export const applicationRoutes = createRouter()
   .openapi(createApplicationRoute, async (c) => {
@@ -130,20 +136,8 @@ export const applicationRoutes = createRouter()
       201,
     );
   })
-  .openapi(listRoute, async (c) => {
-    const { items, nextCursor } = await listApplications({
-      ctx: serviceContext(c),
-      input: c.req.valid('query'),
-    });
-    return c.json({ success: true as const, applications: [...items], nextCursor }, 200);
-  })
-  .openapi(listWithoutSlashRoute, async (c) => {
-    const { items, nextCursor } = await listApplications({
-      ctx: serviceContext(c),
-      input: c.req.valid('query'),
-    });
-    return c.json({ success: true as const, applications: [...items], nextCursor }, 200);
-  })
+  .openapi(listRoute, answerList)
+  .openapi(listWithoutSlashRoute, answerList)
   .openapi(getRoute, async (c) => {
     const application = await getApplication({ ctx: serviceContext(c), input: c.req.valid('param') });
     return c.json({ success: true as const, application }, 200);

@@ -6,7 +6,6 @@ import { serviceContext } from '../adapter.ts';
 import { boundedJson } from '../middleware/bounded-json.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../middleware/session-cookie.ts';
 import {
-  bodyCodes,
   createRoute,
   createRouter,
   failures,
@@ -35,7 +34,7 @@ const registerRoute = createRoute({
   request: { body: jsonBody(registerInput) },
   responses: {
     201: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(...publicCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN', 'REGISTRATION_CLOSED'),
+    ...failures(...publicCodes, 'BOT_CHALLENGE_FAILED', 'EMAIL_TAKEN', 'REGISTRATION_CLOSED'),
   },
 });
 
@@ -50,7 +49,7 @@ const loginRoute = createRoute({
   request: { body: jsonBody(loginInput) },
   responses: {
     200: jsonAnswer('The account; the session cookie is set', developerAnswer),
-    ...failures(...publicCodes, ...bodyCodes, 'BOT_CHALLENGE_FAILED', 'INVALID_CREDENTIALS'),
+    ...failures(...publicCodes, 'BOT_CHALLENGE_FAILED', 'INVALID_CREDENTIALS'),
   },
 });
 
@@ -65,7 +64,7 @@ const logoutRoute = createRoute({
   description: 'Succeeds without a session too.',
   responses: {
     200: jsonAnswer('The session cookie is cleared', answer({})),
-    ...failures('VALIDATION_FAILED', ...bodyCodes, 'FORBIDDEN', 'INTERNAL'),
+    ...failures('VALIDATION_FAILED', 'PAYLOAD_TOO_LARGE', 'FORBIDDEN', 'INTERNAL'),
   },
 });
 

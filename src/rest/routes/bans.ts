@@ -14,7 +14,7 @@ import {
   nestedIdParam,
   readCodes,
 } from '../route.ts';
-import { answer, banSchema } from '../schemas.ts';
+import { answer, banSchema, nextCursorSchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['Bans'] };
 const params = idParam('the application');
@@ -28,7 +28,7 @@ const listRoute = createRoute({
   description: `Banning a license with scope \`hwid\` or \`hwid_and_ip\` creates these bans. Banned licenses are not listed here. ${listNote}`,
   request: { params, query: listQuery },
   responses: {
-    200: jsonAnswer('The bans', answer({ bans: z.array(banSchema), nextCursor: z.string().nullable() })),
+    200: jsonAnswer('The bans', answer({ bans: z.array(banSchema), nextCursor: nextCursorSchema })),
     ...failures(...readCodes, 'APP_NOT_FOUND'),
   },
 });

@@ -13,7 +13,7 @@ import {
   queuedReadCodes,
   searchCodes,
 } from '../route.ts';
-import { answer, metricsSchema, securityLogEntrySchema } from '../schemas.ts';
+import { answer, metricsSchema, nextCursorSchema, securityLogEntrySchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['Log and metrics'] };
 
@@ -30,7 +30,7 @@ const logsRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'A page of entries',
-      answer({ logs: z.array(securityLogEntrySchema), nextCursor: z.string().nullable() }),
+      answer({ logs: z.array(securityLogEntrySchema), nextCursor: nextCursorSchema }),
     ),
     ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi';
+import { type RouteHandler, z } from '@hono/zod-openapi';
 import { banLicense, banLicenseInput } from '../../services/license/ban.ts';
 import { createLicenses, createLicensesInput } from '../../services/license/create.ts';
 import { createBlindInput, createBlindLicenses } from '../../services/license/create-blind.ts';
@@ -7,7 +7,7 @@ import { extendLicenses, extendLicensesInput } from '../../services/license/exte
 import { listLicenses } from '../../services/license/list.ts';
 import { resetLicenseHwid } from '../../services/license/reset-hwid.ts';
 import { setTier, setTierInput } from '../../services/license/set-tier.ts';
-import { serviceContext } from '../adapter.ts';
+import { type RestEnv, serviceContext } from '../adapter.ts';
 import { pageQuery } from '../page-query.ts';
 import {
   bodyCodes,
@@ -22,7 +22,13 @@ import {
   limitedForDevelopers,
   searchCodes,
 } from '../route.ts';
-import { answer, blindLicenseSchema, licenseSchema, mintedLicenseSchema } from '../schemas.ts';
+import {
+  answer,
+  blindLicenseSchema,
+  licenseSchema,
+  mintedLicenseSchema,
+  nextCursorSchema,
+} from '../schemas.ts';
 
 const tags = ['Licenses'];
 const dashboard = { ...forDevelopers, tags };
@@ -46,7 +52,7 @@ const createLicensesRoute = createRoute({
   request: { body: jsonBody(createLicensesInput) },
   responses: {
     201: jsonAnswer('The keys', answer({ keys: z.array(mintedLicenseSchema), warning: z.string() })),
-    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND', 'PRIVATE_MODE'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'PRIVATE_MODE'),
   },
 });
 
@@ -64,7 +70,7 @@ const createBlindRoute = createRoute({
   request: { body: jsonBody(createBlindInput) },
   responses: {
     201: jsonAnswer('The licenses', answer({ keys: z.array(blindLicenseSchema) })),
-    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND', 'KEY_EXISTS'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'KEY_EXISTS'),
   },
 });
 
@@ -81,7 +87,7 @@ const listRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'A page of licenses',
-      answer({ licenses: z.array(licenseSchema), nextCursor: z.string().nullable() }),
+      answer({ licenses: z.array(licenseSchema), nextCursor: nextCursorSchema }),
     ),
     ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },
@@ -99,7 +105,7 @@ const extendRoute = createRoute({
   request: { params: applicationParams, body: jsonBody(extendLicensesInput) },
   responses: {
     200: jsonAnswer('The number of extended licenses', answer({ extended: z.int() })),
-    ...failures(...changeCodes, ...bodyCodes, 'APP_NOT_FOUND'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND'),
   },
 });
 
@@ -116,14 +122,7 @@ const banRoute = createRoute({
   request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
   responses: {
     200: licenseAnswer,
-    ...failures(
-      ...changeCodes,
-      ...bodyCodes,
-      'LICENSE_NOT_FOUND',
-      'HWID_NOT_SET',
-      'IP_NOT_KNOWN',
-      'LIMIT_REACHED',
-    ),
+    ...failures(...bodyCodes, 'LICENSE_NOT_FOUND', 'HWID_NOT_SET', 'IP_NOT_KNOWN', 'LIMIT_REACHED'),
   },
 });
 
@@ -134,7 +133,7 @@ const tierContract = {
   request: { params, body: jsonBody(setTierInput) },
   responses: {
     200: jsonAnswer('The updated tier', answer({ subscriptionTier: z.int() })),
-    ...failures(...changeCodes, ...bodyCodes, 'LICENSE_NOT_FOUND'),
+    ...failures(...bodyCodes, 'LICENSE_NOT_FOUND'),
   },
 };
 const postTierRoute = createRoute({
@@ -179,6 +178,12 @@ const deleteRoute = createRoute({
   },
 });
 
+const answerTier: RouteHandler<typeof patchTierRoute, RestEnv> = async (c) => {
+  const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+  const { subscriptionTier } = await setTier({ ctx: serviceContext(c), input });
+  return c.json({ success: true as const, subscriptionTier }, 200);
+};
+
 export const licenseRoutes = createRouter()
   .openapi(createLicensesRoute, async (c) => {
     const { keys, warning } = await createLicenses({ ctx: serviceContext(c), input: c.req.valid('json') });
@@ -203,16 +208,8 @@ export const licenseRoutes = createRouter()
     const license = await banLicense({ ctx: serviceContext(c), input: { ...c.req.valid('param'), ban } });
     return c.json({ success: true as const, license }, 200);
   })
-  .openapi(postTierRoute, async (c) => {
-    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
-    const { subscriptionTier } = await setTier({ ctx: serviceContext(c), input });
-    return c.json({ success: true as const, subscriptionTier }, 200);
-  })
-  .openapi(patchTierRoute, async (c) => {
-    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
-    const { subscriptionTier } = await setTier({ ctx: serviceContext(c), input });
-    return c.json({ success: true as const, subscriptionTier }, 200);
-  })
+  .openapi(postTierRoute, answerTier)
+  .openapi(patchTierRoute, answerTier)
   .openapi(resetHwidRoute, async (c) => {
     const license = await resetLicenseHwid({ ctx: serviceContext(c), input: c.req.valid('param') });
     return c.json({ success: true as const, license }, 200);

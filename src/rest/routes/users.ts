@@ -21,7 +21,7 @@ import {
   readCodes,
   searchCodes,
 } from '../route.ts';
-import { answer, endUserExportSchema, endUserSchema } from '../schemas.ts';
+import { answer, endUserExportSchema, endUserSchema, nextCursorSchema } from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['End users'] };
 const params = idParam('the application');
@@ -38,7 +38,7 @@ const listRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'A page of users',
-      answer({ users: z.array(endUserSchema), nextCursor: z.string().nullable() }),
+      answer({ users: z.array(endUserSchema), nextCursor: nextCursorSchema }),
     ),
     ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },
@@ -57,7 +57,6 @@ const createUserRoute = createRoute({
   responses: {
     201: jsonAnswer('The user', answer({ user: endUserSchema })),
     ...failures(
-      ...changeCodes,
       ...bodyCodes,
       'APP_NOT_FOUND',
       'LICENSE_REQUIRED',

@@ -50,8 +50,10 @@ export async function changeAccount(
     });
     return account;
   };
-  return changeInTransaction(ctx, apply, { taker: { developer: developerId } }).catch((error: unknown) => {
-    if (!isUniqueViolation(error, 'email_normalized')) throw error;
-    throw new ServiceError('EMAIL_TAKEN', 'An account with this email address already exists.');
-  });
+  return changeInTransaction(ctx, apply, { requester: { developer: developerId } }).catch(
+    (error: unknown) => {
+      if (!isUniqueViolation(error, 'email_normalized')) throw error;
+      throw new ServiceError('EMAIL_TAKEN', 'An account with this email address already exists.');
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { deleteOwner } from '../delete-owned.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
@@ -23,10 +23,7 @@ const cascadeTimeLimit = { timeout: 120_000 };
 export async function deleteAccount({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: { password: string; confirm: string };
-}): Promise<void> {
+}: Call<{ password: string; confirm: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(deleteAccountInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
@@ -45,6 +42,6 @@ export async function deleteAccount({
         owned.map(({ id }) => id),
       );
     },
-    { ...cascadeTimeLimit, taker: { developer: developerId } },
+    { ...cascadeTimeLimit, requester: { developer: developerId } },
   );
 }

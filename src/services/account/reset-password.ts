@@ -1,10 +1,8 @@
-import type { z } from 'zod';
 import { isRecordNotFound } from '../../db/errors.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
-import type { newDeveloper } from '../auth/fields.ts';
 import { recordChanges } from '../changes/record.ts';
-import type { RecordingContext } from '../context.ts';
+import type { Call, RecordingContext } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { withPassword } from './new-password.ts';
 
@@ -16,10 +14,7 @@ import { withPassword } from './new-password.ts';
 export async function resetPassword({
   ctx,
   input,
-}: {
-  ctx: RecordingContext;
-  input: Pick<z.output<typeof newDeveloper>, 'email' | 'password'>;
-}): Promise<DeveloperView | null> {
+}: Call<{ email: string; password: string }, RecordingContext>): Promise<DeveloperView | null> {
   const data = await withPassword(input.password, networkOf(ctx.client.ip));
   return ctx.env.database.prisma
     .$transaction(async (transaction) => {

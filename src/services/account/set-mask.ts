@@ -1,6 +1,5 @@
-import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { strictObject } from '../fields.ts';
 import { licenseMask } from '../license/mask.ts';
 import { parseInput } from '../parse-input.ts';
@@ -13,13 +12,7 @@ export const setMaskInput = strictObject({ mask: licenseMask.nullable() });
  * @returns the updated mask
  * @throws {ServiceError} UNAUTHENTICATED
  */
-export async function setMask({
-  ctx,
-  input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof setMaskInput>;
-}): Promise<string | null> {
+export async function setMask({ ctx, input: given }: CallOf<typeof setMaskInput>): Promise<string | null> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(setMaskInput, given);
   const account = await changeAccount(ctx, developerId, {

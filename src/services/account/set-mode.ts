@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
@@ -16,10 +16,7 @@ export const setModeInput = strictObject({ mode: z.enum(['default', 'private']),
 export async function setMode({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof setModeInput>;
-}): Promise<'default' | 'private'> {
+}: CallOf<typeof setModeInput>): Promise<'default' | 'private'> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(setModeInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);

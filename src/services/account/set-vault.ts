@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { base64Of } from '../../protocol/messages.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
@@ -22,13 +22,7 @@ export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vault
  * Stores the fields that a browser needs to unlock private-mode notes.
  * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
  */
-export async function setVault({
-  ctx,
-  input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof setVaultInput>;
-}): Promise<Vault> {
+export async function setVault({ ctx, input: given }: CallOf<typeof setVaultInput>): Promise<Vault> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(setVaultInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);

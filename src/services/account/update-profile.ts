@@ -4,7 +4,7 @@ import type { Prisma } from '../../db/client.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { anyPassword, developerPassword, displayName, email, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { changeAccount } from './change.ts';
@@ -38,10 +38,7 @@ export interface UpdatedProfile {
 export async function updateProfile({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof updateProfileInput>;
-}): Promise<UpdatedProfile> {
+}: CallOf<typeof updateProfileInput>): Promise<UpdatedProfile> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(updateProfileInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
 import { createApiKeyToken } from '../../crypto/api-key-token.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { lockAccountForCount, requireRoom } from '../require-room.ts';
@@ -31,10 +30,7 @@ export interface CreatedApiKey {
 export async function createApiKey({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof createApiKeyInput>;
-}): Promise<CreatedApiKey> {
+}: CallOf<typeof createApiKeyInput>): Promise<CreatedApiKey> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(createApiKeyInput, given);
   const { token, keyPrefix, keyHash } = createApiKeyToken();

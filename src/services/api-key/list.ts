@@ -1,21 +1,15 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { apiKeysOfDevelopers } from './lists.ts';
-import { type ApiKeyRow, type ApiKeyView, apiKeyView } from './view.ts';
+import { type ApiKeyView, apiKeyView } from './view.ts';
 
 /**
  * Lists the caller's API keys, including revoked ones, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
-export async function listApiKeys({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: ListInput;
-}): Promise<Page<ApiKeyView>> {
+export async function listApiKeys({ ctx, input }: Call<ListInput>): Promise<Page<ApiKeyView>> {
   const developerId = requireDeveloper(ctx.actor);
-  return readList<ApiKeyRow, ApiKeyView>(ctx, apiKeysOfDevelopers, developerId, input, apiKeyView);
+  return readList(ctx, apiKeysOfDevelopers, developerId, input, apiKeyView);
 }

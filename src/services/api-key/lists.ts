@@ -18,6 +18,7 @@ export type ApiKeyFilter = z.output<typeof apiKeyFilter>;
 
 /** A developer's API keys. */
 export const apiKeysOfDevelopers = listSource<ApiKeyFilter>({
+  filter: apiKeyFilter,
   table: apiKeyTable,
   parentColumn: 'developer_id',
   matches: ({ revoked }) => all([revoked !== undefined && isSet('api_keys.revoked_at', revoked)]),

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { lockAccountForCount } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -17,13 +17,7 @@ export const keptRevokedKeys = 500;
  * Revoking a revoked key has no effect.
  * @throws {ServiceError} UNAUTHENTICATED, API_KEY_NOT_FOUND
  */
-export async function revokeApiKey({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<void> {
+export async function revokeApiKey({ ctx, input }: Call<{ id: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };

@@ -6,19 +6,14 @@ export const apiKeySelect = {
   name: true,
   keyPrefix: true,
   createdAt: true,
+  /** Accurate to a minute; null if never used. */
   lastUsedAt: true,
   revokedAt: true,
 } as const satisfies Prisma.ApiKeySelect;
 
 export type ApiKeyRow = Prisma.ApiKeyGetPayload<{ select: typeof apiKeySelect }>;
 
-export interface ApiKeyView {
-  readonly id: string;
-  readonly name: string;
-  readonly keyPrefix: string;
-  readonly createdAt: Date;
-  /** Accurate to a minute; null if never used. */
-  readonly lastUsedAt: Date | null;
+export interface ApiKeyView extends Omit<ApiKeyRow, 'revokedAt'> {
   readonly revoked: boolean;
 }
 

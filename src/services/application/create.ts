@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { z } from 'zod';
 import { sealPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { lockAccountForCount, requireRoom } from '../require-room.ts';
@@ -25,10 +24,7 @@ export const createApplicationInput = strictObject({
 export async function createApplication({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof createApplicationInput>;
-}): Promise<ApplicationView> {
+}: CallOf<typeof createApplicationInput>): Promise<ApplicationView> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(createApplicationInput, given);
   const id = newId();

@@ -1,6 +1,6 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { deleteOwnedApplication } from '../delete-owned.ts';
 import { applicationNotFound } from '../errors.ts';
 import { toApplicationId } from '../own-application.ts';
@@ -12,13 +12,7 @@ import { developerTransaction } from '../transaction.ts';
  * the deletion is kept with the account.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
-export async function deleteApplication({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<void> {
+export async function deleteApplication({ ctx, input }: Call<{ id: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const id = toApplicationId(input.id);
   await developerTransaction(

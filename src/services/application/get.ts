@@ -1,5 +1,5 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { toApplicationId } from '../own-application.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
@@ -8,13 +8,7 @@ import { type ApplicationView, applicationSelect, applicationView } from './view
  * Returns one of the caller's applications. Other developers' applications count as not found.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
-export async function getApplication({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<ApplicationView> {
+export async function getApplication({ ctx, input }: Call<{ id: string }>): Promise<ApplicationView> {
   const row = await ctx.env.database.prisma.application.findUnique({
     where: { developerId: requireDeveloper(ctx.actor), id: toApplicationId(input.id) },
     select: applicationSelect,

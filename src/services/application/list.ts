@@ -1,27 +1,15 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { applicationsOfDevelopers } from './lists.ts';
-import { type ApplicationRow, type ApplicationView, applicationView } from './view.ts';
+import { type ApplicationView, applicationView } from './view.ts';
 
 /**
  * Lists the caller's applications, newest first; as a whole if the list is short enough.
  * @throws {ServiceError} UNAUTHENTICATED
  */
-export async function listApplications({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: ListInput;
-}): Promise<Page<ApplicationView>> {
+export async function listApplications({ ctx, input }: Call<ListInput>): Promise<Page<ApplicationView>> {
   const developerId = requireDeveloper(ctx.actor);
-  return readList<ApplicationRow, ApplicationView>(
-    ctx,
-    applicationsOfDevelopers,
-    developerId,
-    input,
-    applicationView,
-  );
+  return readList(ctx, applicationsOfDevelopers, developerId, input, applicationView);
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { bytes, type FromJsonOf, instant } from '../../db/from-json.ts';
 import { columnsOf, type ListTable, listSource } from '../list-source.ts';
@@ -13,6 +14,7 @@ export const applicationTable = {
 
 /** A developer's applications. */
 export const applicationsOfDevelopers = listSource<object>({
+  filter: z.object({}),
   table: applicationTable,
   parentColumn: 'developer_id',
   matches: () => Prisma.sql`TRUE`,

@@ -29,36 +29,37 @@ export interface SecretSettings {
  * @throws {MasterSecretError | PrivateKeyUnreadableError}
  */
 export async function openKeyring(settings: SecretSettings, pool: Pool): Promise<Keyring> {
-  const existing = findMasterSecrets(settings);
-  const { current, previous } = existing ?? (await makeMasterSecret(settings, pool));
-  const keyring = createKeyring(current, previous);
+  const existing = findKeyring(settings);
+  const keyring = existing ?? (await makeKeyring(settings, pool));
   const isProved = await checkApplicationKeys(pool, keyring);
   await requireOwnSecret(pool, keyring, isProved || existing === null);
   return keyring;
 }
 
 /**
- * Finds the master secrets in the environment or the data directory; null if the data directory has none.
+ * The keyring of the master secrets in the environment or the data directory; null if the data directory has none.
  * @throws {MasterSecretError}
  */
-export function findMasterSecrets(settings: SecretSettings): MasterSecrets | null {
+export function findKeyring(settings: SecretSettings): Keyring | null {
   const { database, serviceSecret, previousSecret } = settings;
-  if (serviceSecret !== null) return environmentSecrets(serviceSecret, previousSecret);
+  if (serviceSecret !== null) return keyringOf(environmentSecrets(serviceSecret, previousSecret));
   switch (database.kind) {
     case 'memory':
-      return { current: randomBytes(32), previous: [] };
+      return createKeyring(randomBytes(32));
     case 'server':
       throw new MasterSecretError(
         "SERVICE_SECRET is not set, but DATABASE_URL is: set it to the service's secret.",
       );
     case 'embedded': {
       const stored = readStoredSecrets(database.directory);
-      return stored === null ? null : storedSecrets(stored, previousSecret);
+      return stored === null ? null : keyringOf(storedSecrets(stored, previousSecret));
     }
   }
 }
 
-async function makeMasterSecret(settings: SecretSettings, pool: Pool): Promise<MasterSecrets> {
+const keyringOf = ({ current, previous }: MasterSecrets): Keyring => createKeyring(current, previous);
+
+async function makeKeyring(settings: SecretSettings, pool: Pool): Promise<Keyring> {
   const { database } = settings;
   if (database.kind !== 'embedded') throw new MasterSecretError('There is no master secret.');
   const { rows } = await pool.query<{ used: boolean }>('SELECT EXISTS (SELECT 1 FROM developers) AS used');
@@ -70,7 +71,7 @@ async function makeMasterSecret(settings: SecretSettings, pool: Pool): Promise<M
     );
   }
   createMasterSecret(database.directory);
-  const created = findMasterSecrets(settings);
+  const created = findKeyring(settings);
   if (created === null)
     throw new MasterSecretError(`${secretPath(database.directory)} could not be created.`);
   return created;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Prisma } from '../../db/client.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { strictObject, text } from '../fields.ts';
 import { toApplicationId } from '../own-application.ts';
@@ -42,10 +42,7 @@ const settingsInput = updateApplicationSettingsInput.refine(
 export async function updateApplicationSettings({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string; settings: z.input<typeof updateApplicationSettingsInput> };
-}): Promise<ApplicationView> {
+}: Call<{ id: string; settings: z.input<typeof updateApplicationSettingsInput> }>): Promise<ApplicationView> {
   const developerId = requireDeveloper(ctx.actor);
   const { responseMessages, ...columns } = parseInput(settingsInput, input.settings);
   const id = toApplicationId(input.id);

@@ -3,7 +3,7 @@ import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { type DeveloperId, newId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { RecordingContext } from '../context.ts';
+import type { Call, RecordingContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { type DeveloperView, developerSelect } from './developer-view.ts';
@@ -17,10 +17,7 @@ import type { newDeveloper } from './fields.ts';
 export async function createDeveloper({
   ctx,
   input,
-}: {
-  ctx: RecordingContext;
-  input: z.output<typeof newDeveloper>;
-}): Promise<DeveloperView> {
+}: Call<z.output<typeof newDeveloper>, RecordingContext>): Promise<DeveloperView> {
   const id = newId() as DeveloperId;
   const passwordHash = await hashPassword(input.password, networkOf(ctx.client.ip));
   return ctx.env.database.prisma

@@ -1,9 +1,8 @@
-import type { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
 import { verifyPassword } from '../../crypto/password.ts';
 import type { DeveloperId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf, ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { anyPassword, strictObject, text } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
@@ -24,13 +23,7 @@ export const loginInput = strictObject({
  * password. (Registration still reveals which addresses have an account, with EMAIL_TAKEN.)
  * @throws {ServiceError} INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
-export async function login({
-  ctx,
-  input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof loginInput>;
-}): Promise<LoggedIn> {
+export async function login({ ctx, input: given }: CallOf<typeof loginInput>): Promise<LoggedIn> {
   const input = parseInput(loginInput, given);
   await verifyBotChallenge(ctx, input.turnstileToken);
   const { database, keyring, clock } = ctx.env;
@@ -68,7 +61,7 @@ const record = (
     developerId,
     (transaction) => recordSecurityEvent(ctx, transaction, { developerId, applicationId: null, event }),
     // Not in the account's queue, which anyone could fill with failed logins.
-    { taker: { developer: ctx.client.limitKey } },
+    { requester: { developer: ctx.client.limitKey } },
   );
 
 const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');

@@ -1,7 +1,6 @@
-import type { z } from 'zod';
 import { signCookieToken } from '../../crypto/cookie-token.ts';
 import type { DeveloperId } from '../../lib/ids.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { text } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
@@ -25,13 +24,7 @@ export interface LoggedIn {
  * and does not reveal which email addresses have an account.
  * @throws {ServiceError} REGISTRATION_CLOSED, EMAIL_TAKEN, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
-export async function register({
-  ctx,
-  input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof registerInput>;
-}): Promise<LoggedIn> {
+export async function register({ ctx, input: given }: CallOf<typeof registerInput>): Promise<LoggedIn> {
   const input = parseInput(registerInput, given);
   if (!ctx.env.settings.registrationOpen) {
     throw new ServiceError(

@@ -1,11 +1,11 @@
 import { isRecordNotFound } from '../../db/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { banSelect } from './view.ts';
 
 const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ban.');
@@ -17,15 +17,12 @@ const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ba
 export async function deleteBan({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; banId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; banId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   if (!isId(input.banId)) throw banNotFound();
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
     const where = { id: input.banId, applicationId };
     const ban = await transaction.ban.delete({ where, select: banSelect });
     invalidations.bans(applicationId);

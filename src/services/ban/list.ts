@@ -1,9 +1,9 @@
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import type { ListInput, Page } from '../page.ts';
 import { readList } from '../read-list.ts';
 import { bansOfApplications } from './lists.ts';
-import type { BanView } from './view.ts';
+import { type BanView, banView } from './view.ts';
 
 /**
  * Lists the bans of an application, newest first; as a whole if the list is short enough.
@@ -12,22 +12,7 @@ import type { BanView } from './view.ts';
 export async function listBans({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; list: ListInput };
-}): Promise<Page<BanView>> {
+}: Call<{ applicationId: string; list: ListInput }>): Promise<Page<BanView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  return readList<BanView, BanView>(
-    ctx,
-    bansOfApplications,
-    applicationId,
-    input.list,
-    ({ id, banType, value, sourceLicenseId, createdAt }) => ({
-      id,
-      banType,
-      value,
-      sourceLicenseId,
-      createdAt,
-    }),
-  );
+  return readList(ctx, bansOfApplications, applicationId, input.list, banView);
 }

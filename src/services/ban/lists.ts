@@ -3,7 +3,7 @@ import { Prisma } from '../../db/client.ts';
 import { instant } from '../../db/from-json.ts';
 import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { containsText } from '../search.ts';
 import { banSelect } from './view.ts';
 
 export const banTable = {
@@ -25,6 +25,7 @@ export type BanFilter = z.output<typeof banFilter>;
 
 /** The bans of an application. */
 export const bansOfApplications = listSource<BanFilter>({
+  filter: banFilter,
   table: banTable,
   parentColumn: 'application_id',
   matches,
@@ -32,11 +33,12 @@ export const bansOfApplications = listSource<BanFilter>({
 
 /** The bans that were caused by banning a license. */
 export const bansOfLicenses = listSource<BanFilter>({
+  filter: banFilter,
   table: banTable,
   parentColumn: 'source_license_id',
   matches,
 });
 
 function matches({ q, banType }: BanFilter): Prisma.Sql {
-  return all([holdsText(['bans.value'], q), banType && Prisma.sql`bans.ban_type = ${banType}::"BanType"`]);
+  return all([containsText(['bans.value'], q), banType && Prisma.sql`bans.ban_type = ${banType}::"BanType"`]);
 }

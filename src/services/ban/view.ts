@@ -13,3 +13,5 @@ export type BanView = Prisma.BanGetPayload<{ select: typeof banSelect }>;
 
 /** With the application, for lists of bans by something else. */
 export type BanRow = BanView & { readonly applicationId: string };
+
+export const banView = ({ applicationId, ...ban }: BanRow): BanView => ban;

@@ -8,37 +8,37 @@ import { type Change, type Changes, change } from './change.ts';
  * An entry of the security log that may still become visible: its id was assigned, and its transaction or batch has not
  * ended. Followers wait for it.
  */
-const hold = z.object({
+const pendingEntry = z.object({
   /** Null: followers of every application wait. */
   applicationId: z.string().nullable(),
   id: z.string(),
 });
-export type Hold = Readonly<z.output<typeof hold>>;
+export type PendingEntry = Readonly<z.output<typeof pendingEntry>>;
 
 const from = z.string();
-/** What instances tell each other: a change, or all the entries of the sender that become visible late. */
-const message = z.union([change.extend({ from }), z.object({ from, holds: z.array(hold) })]);
+/** What instances tell each other: a change, or, as `holds`, the sender's entries that become visible late. */
+const message = z.union([change.extend({ from }), z.object({ from, holds: z.array(pendingEntry) })]);
 type Message = z.output<typeof message>;
 
 const channel = 'changes';
 
-/** Whether the other instances have heard of a change. If not, they find it in the database. */
+/** Whether the other instances have received a change. If not, they find it in the database. */
 export type Told = 'told' | 'not-told';
 
 export interface CarryListener {
-  /** `all` after an interruption, or for a message that cannot be read, such as one of a later version. */
+  /** Gets `all` after an interruption, and for a message that cannot be parsed, such as one of a later version. */
   changed(changes: Changes): void;
-  /** Replaces what this instance said before. */
-  holding(instance: string, holds: readonly Hold[]): void;
+  /** Replaces what the instance announced before. */
+  pending(instance: string, entries: readonly PendingEntry[]): void;
 }
 
-/** One channel over which instances tell each other what changed, at once and without a promise to deliver. */
+/** A channel over which instances tell each other at once what changed. Delivery is not guaranteed. */
 export interface Carry {
-  /** True while every message that is sent from now on will arrive here. */
+  /** True while subscribed: messages that are sent from now on arrive here. */
   readonly isLive: boolean;
   /** Never rejects. */
   send(changes: readonly Change[]): Promise<Told>;
-  sendHolds(holds: readonly Hold[]): Promise<Told>;
+  sendPending(entries: readonly PendingEntry[]): Promise<Told>;
 }
 
 export function createCarry(
@@ -63,10 +63,10 @@ export function createCarry(
       const told = parse(text);
       if (told === null) listener.changed('all');
       else if (told.from === self) return;
-      else if ('holds' in told) listener.holding(told.from, told.holds);
+      else if ('holds' in told) listener.pending(told.from, told.holds);
       else listener.changed([told]);
     },
-    // While it is down, nothing that is cached is served; once it is back, messages may have been missed.
+    // Nothing cached is served during the interruption. After it, messages may have been missed.
     interrupted() {
       if (subscription.live) listener.changed('all');
     },
@@ -77,7 +77,7 @@ export function createCarry(
       return subscription.live;
     },
     send: (changes) => publish(changes.map((one) => ({ from: self, ...one }))),
-    sendHolds: (holds) => publish([{ from: self, holds: [...holds] }]),
+    sendPending: (entries) => publish([{ from: self, holds: [...entries] }]),
   };
 }
 

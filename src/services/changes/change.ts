@@ -33,14 +33,14 @@ export const change = z.object({
 export type Change = Readonly<z.output<typeof change>>;
 export type ChangeKind = Change['cache'];
 
-/** `all`: it is unknown what changed, so everything that is cached may be outdated. */
+/** `all`: it is unknown what changed, so everything cached may be outdated. */
 export type Changes = readonly Change[] | 'all';
 
 /** Key of the license cache. */
 export const licenseCacheKey = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('base64');
 
 /** More keys than this are split into several changes, so that rows and messages stay small. */
-const mostKeys = 1_000;
+const maxKeys = 1_000;
 
 /** Merges changes of the same kind, each key once. Changes without keys are dropped. */
 export function mergeChanges(changes: readonly Change[]): Change[] {
@@ -48,12 +48,12 @@ export function mergeChanges(changes: readonly Change[]): Change[] {
     const ofKind = changes.filter((one) => one.cache === cache);
     if (ofKind.some(({ keys }) => keys === 'all')) return [{ cache, keys: 'all' }];
     const keys = [...new Set(ofKind.flatMap((one) => one.keys))];
-    const starts = Array.from({ length: Math.ceil(keys.length / mostKeys) }, (_, index) => index * mostKeys);
-    return starts.map((start) => ({ cache, keys: keys.slice(start, start + mostKeys) }));
+    const starts = Array.from({ length: Math.ceil(keys.length / maxKeys) }, (_, index) => index * maxKeys);
+    return starts.map((start) => ({ cache, keys: keys.slice(start, start + maxKeys) }));
   });
 }
 
-/** What a process has that changes outdate. */
+/** The parts of a process that changes invalidate. */
 export interface Outdated {
   readonly caches: {
     forgetApplications(ids: readonly string[]): void;
@@ -65,7 +65,7 @@ export interface Outdated {
   };
   readonly followers: {
     wakeApplications(ids: ReadonlySet<string> | 'all'): void;
-    doubtDevelopers(ids: ReadonlySet<string>): void;
+    recheckDevelopers(ids: ReadonlySet<string>): void;
     endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
   };
 }
@@ -79,12 +79,12 @@ const effects: Readonly<Record<ChangeKind, (keys: readonly string[], outdated: O
   'license-of': (applicationIds, { caches }) => caches.forgetLicensesOf(applicationIds),
   'license-minted': (_applicationIds, { caches }) => caches.forgetUnknownLicenses(),
   ban: (applicationIds, { caches }) => caches.forgetBansOf(applicationIds),
-  credentials: (developerIds, { followers }) => followers.doubtDevelopers(new Set(developerIds)),
+  credentials: (developerIds, { followers }) => followers.recheckDevelopers(new Set(developerIds)),
   logout: (tokenHashes, { followers }) => followers.endSessions(new Set(tokenHashes)),
   log: (applicationIds, { followers }) => followers.wakeApplications(new Set(applicationIds)),
 };
 
-/** Discards in this process what the changes outdate. It has taken effect when this returns. */
+/** Invalidates in this process what the changes outdate. It has taken effect when this returns. */
 export function applyChanges(changes: Changes, outdated: Outdated): void {
   if (changes === 'all' || changes.some(({ keys }) => keys === 'all')) {
     outdated.caches.clear();

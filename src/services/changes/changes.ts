@@ -2,7 +2,7 @@ import type { Prisma } from '../../db/client.ts';
 import type { Database } from '../../db/database.ts';
 import type { EphemeralStore } from '../../ephemeral/store.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type Carry, createCarry, type Hold, type Told } from './carry.ts';
+import { type Carry, createCarry, type PendingEntry, type Told } from './carry.ts';
 import {
   applyChanges,
   type Change,
@@ -15,34 +15,34 @@ import { createChangeRecorder, recordChanges } from './record.ts';
 import type { Watch } from './watch.ts';
 
 /**
- * How processes learn what changed. A change is recorded in its transaction, applied in this process, and carried to the
- * other instances over Redis; each of them also reads it in the database. On an embedded database there is one process,
+ * How processes learn of changes. A change is recorded in its transaction, applied in this process, and sent to the other
+ * instances over Redis; each of them also reads it in the database. With an embedded database there is only one process,
  * and a change is only applied.
  */
 export interface ChangeFeed {
-  /** True if cached values may be served: no change can have been missed for long. Cheap. */
+  /** True if cached values may be served, because no older change can have been missed. Cheap. */
   readonly mayServe: boolean;
-  /** From now on, changes of this instance and of others are applied to this. */
+  /** Sets what changes, of this instance and of others, are applied to. */
   attach(outdated: Outdated): void;
-  /** Records what a transaction changes. Call it last in the transaction. */
+  /** Records a transaction's changes. Call it last in the transaction. */
   record(transaction: Prisma.TransactionClient, changes: readonly Change[]): Promise<void>;
   /**
    * Applies changes that are committed. They have taken effect in this process when this returns.
-   * @returns whether the other instances have heard of them; if not, see `othersHaveLooked`
+   * @returns whether the other instances have received them; if not, see `waitForOthers`
    */
   tell(changes: readonly Change[]): Promise<Told>;
   /**
-   * Applies, carries and records a change that belongs to no transaction, such as a logout. Resolves when the other
-   * instances have heard of it or have had time to read it, or when the database does not answer; then it is recorded
+   * Applies, sends and records a change that belongs to no transaction, such as a logout. Resolves when the other
+   * instances have received it or have had time to read it, or if the database does not respond; then it is recorded
    * later.
    */
   tellAndRecord(cache: ChangeKind, keys: readonly string[]): Promise<void>;
-  /** Waits until the other instances have had time to read in the database what they were not told. */
-  othersHaveLooked(): Promise<void>;
-  /** Entries of the security log that become visible late. Null where no other instance could hear of them. */
+  /** Waits until the other instances have had time to read from the database what they have not received. */
+  waitForOthers(): Promise<void>;
+  /** Announcements of log entries that become visible late. Null without Redis or with an embedded database. */
   readonly lateEntries: {
-    announce(holds: readonly Hold[]): void;
-    listen(listener: (instance: string, holds: readonly Hold[]) => void): void;
+    announce(entries: readonly PendingEntry[]): void;
+    listen(listener: (instance: string, entries: readonly PendingEntry[]) => void): void;
   } | null;
 }
 
@@ -56,9 +56,9 @@ export interface ChangeFeedOptions {
 export function createChangeFeed({ database, store, watch, log }: ChangeFeedOptions): ChangeFeed {
   const isServer = database.kind === 'server';
   let outdated: Outdated | null = null;
-  const holdListeners: ((instance: string, holds: readonly Hold[]) => void)[] = [];
+  const entryListeners: ((instance: string, entries: readonly PendingEntry[]) => void)[] = [];
   const apply = (changes: Changes): void => {
-    // Before it is attached, nothing is cached or open.
+    // Until then, nothing is cached and no stream is open.
     if (outdated !== null) applyChanges(changes, outdated);
   };
 
@@ -66,14 +66,16 @@ export function createChangeFeed({ database, store, watch, log }: ChangeFeedOpti
     isServer && store.shared
       ? createCarry(store, log, {
           changed: apply,
-          holding: (instance, holds) => {
-            for (const listener of holdListeners) listener(instance, holds);
+          pending: (instance, entries) => {
+            for (const listener of entryListeners) listener(instance, entries);
           },
         })
       : null;
   watch.listen(apply);
   const recorder = createChangeRecorder(database.pool, log);
-  /** Entries of the log are many, and followers look for them every few seconds anyway: Redis is enough for those. */
+  /**
+   * There are many log entries, and followers check for them every few seconds anyway: with Redis, they are not recorded.
+   */
   const isRecorded = ({ cache }: Pick<Change, 'cache'>): boolean =>
     isServer && (cache !== 'log' || carry === null);
 
@@ -99,12 +101,12 @@ export function createChangeFeed({ database, store, watch, log }: ChangeFeedOpti
     async tellAndRecord(cache, keys) {
       const recorded = isRecorded({ cache }) ? recorder.record(cache, keys) : undefined;
       const [told] = await Promise.all([tell([{ cache, keys }]), recorded]);
-      if (told === 'not-told') await watch.othersHaveLooked();
+      if (told === 'not-told') await watch.waitForOthers();
     },
-    othersHaveLooked: watch.othersHaveLooked,
+    waitForOthers: watch.waitForOthers,
     lateEntries: carry && {
-      announce: (holds) => void carry.sendHolds(holds),
-      listen: (listener) => void holdListeners.push(listener),
+      announce: (entries) => void carry.sendPending(entries),
+      listen: (listener) => void entryListeners.push(listener),
     },
   };
 }

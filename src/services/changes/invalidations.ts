@@ -1,21 +1,21 @@
 import { type Change, licenseCacheKey } from './change.ts';
 
-/** Collects what a transaction changes of what is cached, or what open streams depend on. */
+/** Collects a transaction's changes to what is cached and to what open streams depend on. */
 export interface Invalidations {
   application(id: string): void;
-  /** Cookies or API keys of the developer end: the streams that they opened are checked again. */
+  /** Cookies or API keys of the developer have ended; streams that were opened with them are checked again. */
   credentials(developerId: string): void;
   license(keyHash: Uint8Array): void;
   /** Any of an application's licenses may have changed; none was added. */
   licensesOf(applicationId: string): void;
   /** A client may have asked for one of these keys before it was minted, and the refusal may be cached. */
-  minted(applicationId: string, keyHashes: readonly Uint8Array[]): void;
+  minted(applicationId: string, licenses: readonly { readonly keyHash: Uint8Array }[]): void;
   /** A ban of the application was added or removed. */
   bans(applicationId: string): void;
 }
 
-/** A mint of more keys names its application only. */
-const mostMintedKeys = 1_000;
+/** A mint of more keys names only its application. */
+const maxMintedKeys = 1_000;
 
 export function collectInvalidations(): {
   readonly invalidations: Invalidations;
@@ -31,9 +31,9 @@ export function collectInvalidations(): {
       credentials: (developerId) => add('credentials', developerId),
       license: (keyHash) => add('license', licenseCacheKey(keyHash)),
       licensesOf: (applicationId) => add('license-of', applicationId),
-      minted: (applicationId, keyHashes) => {
-        if (keyHashes.length > mostMintedKeys) add('license-minted', applicationId);
-        else add('license', ...keyHashes.map(licenseCacheKey));
+      minted: (applicationId, licenses) => {
+        if (licenses.length > maxMintedKeys) add('license-minted', applicationId);
+        else add('license', ...licenses.map(({ keyHash }) => licenseCacheKey(keyHash)));
       },
       bans: (applicationId) => add('ban', applicationId),
     },

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import { atLeisure } from '../../db/in-transaction.ts';
+import { queryWithoutTimeout } from '../../db/in-transaction.ts';
 import { isContinued, longestGap, type Position, readChanges } from './read.ts';
 
 /** Deletes changes from before an instant, by the database's clock: those of instances that ran long ago. */
 export async function purgeChanges(pool: Pool, by: Date): Promise<void> {
-  await atLeisure(pool, 'DELETE FROM cache_changes WHERE changed_at < $1', [by]);
+  await queryWithoutTimeout(pool, 'DELETE FROM cache_changes WHERE changed_at < $1', [by]);
 }
 
 /**
@@ -12,7 +12,7 @@ export async function purgeChanges(pool: Pool, by: Date): Promise<void> {
  * by visibility and not by the oldest open transaction, which may stay open for hours.
  */
 async function purgeSeen(pool: Pool, { snapshot }: Position): Promise<void> {
-  await atLeisure(
+  await queryWithoutTimeout(
     pool,
     `DELETE FROM cache_changes WHERE transaction_id < pg_snapshot_xmax($1::pg_snapshot)
        AND pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)`,

@@ -29,7 +29,7 @@ export const longestGap = 10 * 60 * 1000;
  * With more changes, everything is discarded, so that memory stays bounded. PostgreSQL commits far fewer between two
  * looks, so no developer can make instances discard the licenses of others.
  */
-const mostChanges = 10_000;
+const maxChanges = 10_000;
 
 /**
  * The changes of exactly those transactions that the earlier snapshot did not see. (Ids and times are assigned before the
@@ -48,7 +48,7 @@ const query = `
        SELECT cache, keys FROM cache_changes
        WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
          AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
-       LIMIT ${mostChanges + 1}
+       LIMIT ${maxChanges + 1}
      ) AS change) AS changes
   FROM (
     SELECT CASE WHEN pg_is_in_recovery() THEN format('%1$s:%1$s:', pg_snapshot_xmin(now.snapshot))::pg_snapshot
@@ -72,7 +72,7 @@ export async function readChanges(pool: Pool, position: Position | null): Promis
   const { changes, isReadOnly, ...now } = row.parse(rows[0]);
   // After a start, the server may be another one, a replica or a backup, and may have lost commits; so may a database that
   // was created or filled anew.
-  const isWhole = position !== null && isContinued(position, now) && changes.length <= mostChanges;
+  const isWhole = position !== null && isContinued(position, now) && changes.length <= maxChanges;
   // A later version of the service may write changes that this one cannot read.
   const read = z.array(change).safeParse(changes);
   return { position: now, changes: isWhole && read.success ? read.data : 'all', isReadOnly };

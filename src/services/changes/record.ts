@@ -9,8 +9,8 @@ const insert = `
   SELECT change ->> 'cache', change -> 'keys' FROM jsonb_array_elements($1::jsonb) AS change`;
 
 /**
- * Records what a transaction changes, as its last statement. Other instances read it as soon as the transaction is
- * committed, even if this instance dies before it can tell them, or Redis is missing.
+ * Records a transaction's changes, as its last statement. Other instances read them as soon as the transaction is
+ * committed, even if this instance dies before it can publish them, or without Redis.
  */
 export async function recordChanges(
   transaction: Prisma.TransactionClient,
@@ -22,12 +22,12 @@ export async function recordChanges(
 
 /** Records changes that belong to no transaction, such as logouts. */
 export interface ChangeRecorder {
-  /** Resolves when the change is recorded, or after a second; then it is tried again until the database answers. */
+  /** Resolves when the change is recorded, or after a second; recording is then retried until the database responds. */
   record(cache: ChangeKind, keys: readonly string[]): Promise<void>;
 }
 
-/** How many keys of one kind wait for a database that does not answer: the latest. */
-const mostWaiting = 1_000;
+/** Maximum number of waiting keys of a kind while the database does not respond; the latest are kept. */
+const maxWaiting = 1_000;
 const longestWait = 1_000;
 const retryEvery = 1_000;
 
@@ -35,7 +35,7 @@ export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): Cha
   const waiting = new Map<ChangeKind, Set<string>>();
   let recording: Promise<void> | null = null;
 
-  /** What comes meanwhile is recorded in the next round. */
+  /** Changes that arrive during a round are recorded in the next one. */
   async function recordAll(): Promise<void> {
     for (;;) {
       const batch = Array.from(waiting, ([cache, keys]) => ({ cache, keys: [...keys] }));
@@ -58,7 +58,7 @@ export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): Cha
       const own = waiting.get(cache) ?? new Set();
       waiting.set(cache, own);
       for (const key of keys) own.add(key);
-      for (const oldest of own) if (own.size > mostWaiting) own.delete(oldest);
+      for (const oldest of own) if (own.size > maxWaiting) own.delete(oldest);
       recording ??= recordAll();
       await Promise.race([recording, sleep(longestWait, undefined, { ref: false })]);
     },

@@ -6,29 +6,29 @@ import { pause } from '../../lib/pause.ts';
 import type { Changes } from './change.ts';
 import { type Look, longestGap, type Position, readChanges } from './read.ts';
 
-/** Knows whether the database server answers, and what other instances have changed in it. */
+/** Tells whether the database server responds, and what other instances have changed. */
 export interface Watch {
   /**
    * True if cached values may be served: the server answered a moment ago, or was found unavailable a moment ago and has
    * not been for too long. Costs two reads of a clock.
    */
   readonly mayServe: boolean;
-  /** Has what was committed told to the listener, before anything that is cached is served again. */
+  /** The listener is called with committed changes before anything cached is served again. */
   listen(listener: (changes: Changes) => void): void;
   /**
-   * Waits until the other instances have had time to read what was committed before. Several waits run side by side, and
-   * end when the watch is closed.
+   * Waits until the other instances have had time to read what has been committed. Several calls can wait at the same time,
+   * and all end when the watch is closed.
    */
-  othersHaveLooked(): Promise<void>;
+  waitForOthers(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
   readonly connection: WatchConnection;
-  /** Hears whether the server is available, so that it can cut its pool. */
+  /** Is told whether the server is available, so that it can cut its pool. */
   readonly database: Pick<Database, 'isAvailable' | 'isReadOnly' | 'noteState'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** How long cached values are served while the server is unavailable. 0: not at all. */
+  /** How long cached values are served while the server is unavailable; 0 to refuse them. */
   readonly staleIfDownSeconds: number;
   readonly beatMilliseconds?: number;
 }
@@ -58,20 +58,20 @@ const never: Moment = { process: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE
 export const embeddedWatch: Watch = {
   mayServe: true,
   listen: () => undefined,
-  othersHaveLooked: async () => undefined,
+  waitForOthers: async () => undefined,
   close: async () => undefined,
 };
 
 /**
- * Asks a server four times a second what was committed since the last look, and whether it accepts writes. Each answer says
- * that the server is there. No answer in time says that it is unavailable, even if no request would have noticed.
+ * Asks a server four times a second what was committed since the last look, and whether it accepts writes. Without an
+ * answer in time, the server counts as unavailable, even if no request has failed.
  * @returns after the first look
  */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { connection, database, log, staleIfDownSeconds, beatMilliseconds = defaultBeat } = options;
   const listeners: ((changes: Changes) => void)[] = [];
   const ending = new AbortController();
-  // As many changes may wait at once as there are requests.
+  // All open requests may wait at the same time.
   setMaxListeners(0, ending.signal);
   let position: Position | null = null;
   let isThere = false;
@@ -119,7 +119,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     const answer = await connection.ask((pool) => readChanges(pool, after));
     if (ending.signal.aborted) return;
     if (answer.outcome === 'answered') return note(answer.value, begun);
-    // The server is there, even if it does not say what changed.
+    // The server is available, even if it does not tell what changed.
     if (answer.outcome === 'refused') database.noteState(database.isReadOnly() ? 'read-only' : 'writable');
     // After a suspension, the process finds its query timed out or its connection closed. The next look tells whether the
     // server is unavailable. Until then nothing cached is served, because another instance may have recorded a ban.
@@ -142,7 +142,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
       return isRecent(lookedAt) && (isThere || performance.now() < servedUntil);
     },
     listen: (listener) => void listeners.push(listener),
-    othersHaveLooked: () => pause(othersLookWithin, ending.signal),
+    waitForOthers: () => pause(othersLookWithin, ending.signal),
     async close() {
       ending.abort();
       await connection.close();

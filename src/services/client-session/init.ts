@@ -13,7 +13,7 @@ import {
 } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
 import { clientFacts } from '../license/client-facts.ts';
 import { decide, type RefusalCode } from '../license/decide.ts';
@@ -27,13 +27,7 @@ export type SessionInitOutcome =
  * Opens a client's session (SPEC, "Handshake"). Nothing is stored; the session id is a sealed ticket.
  * @throws {ServiceError} APP_NOT_FOUND
  */
-export async function initSession({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: SessionInitRequest;
-}): Promise<SessionInitOutcome> {
+export async function initSession({ ctx, input }: Call<SessionInitRequest>): Promise<SessionInitOutcome> {
   const { caches, clock, securityLog } = ctx.env;
   const application = await caches.application(input.appId);
   if (application === null) throw applicationNotFound();

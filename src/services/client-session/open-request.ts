@@ -26,7 +26,7 @@ export interface OpenedRequest {
  * @throws {StoreUnavailableError} if a replay cannot be ruled out
  */
 export async function openRequest(ctx: ServiceContext, request: SealedRequest): Promise<OpenedRequest> {
-  // Read first: the steps below may wait for the database, and the replay guard's memory may be lost meanwhile.
+  // Read first: the steps below may wait for the database, and the replay guard may lose its memory in that time.
   const { epoch } = ctx.env.store;
   const session = ctx.env.tickets.open(request.sessionId);
   if (session === null) throw sessionExpired();

@@ -3,7 +3,7 @@ import { messageFor } from '../application/message-for.ts';
 import type { ServiceContext } from '../context.ts';
 import { type ClientRequest, clientFacts } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
-import type { HeldLicense } from '../license/hold.ts';
+import type { LockedLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import type { StartedSession } from './session.ts';
@@ -46,7 +46,7 @@ export class Refusal extends Error {
 /** The result of an accepted request. */
 export interface Grant {
   readonly user: { readonly id: string; readonly username: string; readonly email: string | null };
-  readonly license: HeldLicense | null;
+  readonly license: LockedLicense | null;
   readonly session: StartedSession;
 }
 

@@ -8,15 +8,15 @@ import { requireDeveloper } from '../actor.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { email, strictObject } from '../fields.ts';
 import { decide } from '../license/decide.ts';
-import { applyToHeld, type HeldLicense, holdLicense } from '../license/hold.ts';
+import { applyToLocked, type LockedLicense, lockLicense } from '../license/lock.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { endUserPassword, licenseKey, username } from './fields.ts';
 import { type EndUserView, endUserSelect, endUserView } from './view.ts';
 
@@ -35,10 +35,7 @@ export const createEndUserInput = strictObject({
 export async function createEndUser({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; user: z.input<typeof createEndUserInput> };
-}): Promise<EndUserView> {
+}: Call<{ applicationId: string; user: z.input<typeof createEndUserInput> }>): Promise<EndUserView> {
   const developerId = requireDeveloper(ctx.actor);
   const user = parseInput(createEndUserInput, input.user);
   const application = await ctx.env.caches.application(await requireOwnApplication(ctx, input.applicationId));
@@ -48,7 +45,7 @@ export async function createEndUser({
   }
   const passwordHash = await hashPasswordFor(developerId, user.password, networkOf(ctx.client.ip));
   const created = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw applicationNotFound();
+    if (!(await lockApplication(transaction, application.id))) throw applicationNotFound();
     const license = await takeLicense(ctx, transaction, invalidations, application, user.licenseKey);
     const row = await transaction.endUser.create({
       data: {
@@ -83,13 +80,13 @@ async function takeLicense(
   invalidations: Invalidations,
   application: ApplicationSnapshot,
   key: string | undefined,
-): Promise<HeldLicense | null> {
+): Promise<LockedLicense | null> {
   if (key === undefined) return null;
-  const license = await holdLicense(transaction, { licenseKey: key });
+  const license = await lockLicense(transaction, { licenseKey: key });
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ application, client: null, license, hwid: null, now });
   if (decision.code === 'OK' && license !== null) {
-    return applyToHeld(transaction, invalidations, license, decision.effects, now);
+    return applyToLocked(transaction, invalidations, license, decision.effects, now);
   }
   throw refusal(application, decision.code);
 }

@@ -1,9 +1,9 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, userNotFound } from '../errors.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';
 
 /**
@@ -13,14 +13,11 @@ import { lockEndUser } from './lock.ts';
 export async function deleteEndUser({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; userId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; userId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   await developerTransaction(ctx, developerId, async (transaction) => {
-    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
     const user = await lockEndUser(transaction, applicationId, input.userId);
     if (user === null) throw userNotFound();
     await transaction.endUser.delete({ where: { id: user.id }, select: { id: true } });

@@ -1,5 +1,5 @@
 import { banSelect } from '../ban/view.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { fewRows, type Pages, pagesOf } from '../export-pages.ts';
 import { shownStatus } from '../license/view.ts';
 import { requireOwnApplication } from '../own-application.ts';
@@ -31,13 +31,7 @@ export type EndUserExport = Awaited<ReturnType<typeof exportEndUsers>>;
  * on demand, including the sessions of users who have many.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
-export async function exportEndUsers({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string };
-}) {
+export async function exportEndUsers({ ctx, input }: Call<{ applicationId: string }>) {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   const { prisma } = ctx.env.database;
   const now = new Date(ctx.env.clock.now());

@@ -1,10 +1,9 @@
-import type { z } from 'zod';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
-import type { Page, pageInput } from '../page.ts';
+import type { Page, PageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { usersOfApplications } from './lists.ts';
-import { type EndUserRow, type EndUserView, endUserView } from './view.ts';
+import { type EndUserView, endUserView } from './view.ts';
 
 /**
  * Returns a page of an application's end users, newest first. `q` matches substrings of username, email, last IP address
@@ -14,16 +13,7 @@ import { type EndUserRow, type EndUserView, endUserView } from './view.ts';
 export async function listEndUsers({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; page: z.output<typeof pageInput> };
-}): Promise<Page<EndUserView>> {
+}: Call<{ applicationId: string; page: PageInput }>): Promise<Page<EndUserView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const { items, nextCursor } = await readPage<EndUserRow>(
-    ctx,
-    usersOfApplications,
-    applicationId,
-    input.page,
-  );
-  return { items: items.map(endUserView), nextCursor };
+  return readPage(ctx, usersOfApplications, applicationId, input.page, endUserView);
 }

@@ -5,7 +5,7 @@ import { searchedText } from '../../db/search-indexes.ts';
 import { subscriptionTier } from '../fields.ts';
 import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText, holdsTextByIndex } from '../search.ts';
+import { containsText, containsTextByIndex } from '../search.ts';
 import { type EndUserRow, endUserSelect } from './view.ts';
 
 const { license: _, ...ownColumns } = endUserSelect;
@@ -39,23 +39,25 @@ export type EndUserFilter = z.output<typeof endUserFilter>;
 
 /** The end users of an application. */
 export const usersOfApplications = listSource<EndUserFilter>({
+  filter: endUserFilter,
   table: endUserTable,
   parentColumn: 'application_id',
   matches,
-  indexed: ({ q }) => holdsTextByIndex(searchedText.end_users, q),
+  indexed: ({ q }) => containsTextByIndex(searchedText.end_users, q),
 });
 
 /** The end users who have a license. */
 export const usersOfLicenses = listSource<EndUserFilter>({
+  filter: endUserFilter,
   table: endUserTable,
   parentColumn: 'license_id',
   matches,
-  indexed: ({ q }) => holdsTextByIndex(searchedText.end_users, q),
+  indexed: ({ q }) => containsTextByIndex(searchedText.end_users, q),
 });
 
 function matches({ q, hasLicense, subscriptionTiers, hasHwid }: EndUserFilter): Prisma.Sql {
   return all([
-    holdsText(searched, q),
+    containsText(searched, q),
     hasLicense !== undefined && isSet('end_users.license_id', hasLicense),
     subscriptionTiers &&
       Prisma.sql`EXISTS (SELECT FROM licenses WHERE licenses.id = end_users.license_id

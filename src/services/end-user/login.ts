@@ -1,11 +1,11 @@
 import { verifyPassword } from '../../crypto/password.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
-import { holdLicense } from '../license/hold.ts';
+import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
-import { changeInTransaction, holdApplication } from '../transaction.ts';
+import { changeInTransaction, lockApplication } from '../transaction.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
@@ -21,13 +21,7 @@ export interface LoginEndUserInput extends ClientRequest {
  * the same result.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function loginEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: LoginEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function loginEndUser({ ctx, input }: Call<LoginEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_logged_in', input, async () => {
     const { application, username } = input;
     const user = await ctx.env.database.prisma.endUser.findUnique({
@@ -54,11 +48,11 @@ function write(
 ): Promise<Grant> {
   const { application, hwid } = input;
   return changeInTransaction(ctx, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
+    if (!(await lockApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('INVALID_CREDENTIALS');
     const { licenseId } = locked;
-    const found = licenseId === null ? 'not-asked' : await holdLicense(transaction, { licenseId });
+    const found = licenseId === null ? 'not-asked' : await lockLicense(transaction, { licenseId });
     const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     await transaction.endUser.update({
       where: { id: user.id },

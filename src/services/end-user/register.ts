@@ -3,13 +3,13 @@ import { hashPassword } from '../../crypto/password.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
-import { holdLicense } from '../license/hold.ts';
 import { findLicense } from '../license/judge.ts';
+import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
-import { changeInTransaction, holdApplication } from '../transaction.ts';
+import { changeInTransaction, lockApplication } from '../transaction.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
@@ -26,13 +26,7 @@ export interface RegisterEndUserInput extends ClientRequest {
  * without a key cannot find out which usernames exist.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function registerEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: RegisterEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function registerEndUser({ ctx, input }: Call<RegisterEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_registered', input, async (client) => {
     await refuseEarly(ctx, input, client);
     // Outside the transaction, which must be short.
@@ -69,8 +63,8 @@ function write(
 ): Promise<Grant> {
   const { application, licenseKey, hwid } = input;
   return changeInTransaction(ctx, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
-    const found = licenseKey === null ? 'not-asked' : await holdLicense(transaction, { licenseKey });
+    if (!(await lockApplication(transaction, application.id))) throw sessionExpired();
+    const found = licenseKey === null ? 'not-asked' : await lockLicense(transaction, { licenseKey });
     const license = await useLicense(ctx, transaction, invalidations, { ...input, client, license: found });
     const user = await transaction.endUser.create({
       data: {

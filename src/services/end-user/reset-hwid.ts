@@ -1,11 +1,11 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError, userNotFound } from '../errors.ts';
-import { holdLicense } from '../license/hold.ts';
+import { lockLicense } from '../license/lock.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';
 
 /**
@@ -15,18 +15,15 @@ import { lockEndUser } from './lock.ts';
 export async function resetEndUserHwid({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; userId: string };
-}): Promise<void> {
+}: Call<{ applicationId: string; userId: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+    if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
     const user = await lockEndUser(transaction, applicationId, input.userId);
     if (user === null) throw userNotFound();
     const license =
-      user.licenseId === null ? null : await holdLicense(transaction, { licenseId: user.licenseId });
+      user.licenseId === null ? null : await lockLicense(transaction, { licenseId: user.licenseId });
     if (license !== null) refuseBanned(license);
     const previousHwid = license?.hwid ?? user.lastHwid;
     if (previousHwid === null) {

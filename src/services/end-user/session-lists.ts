@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { type FromJsonOf, instant } from '../../db/from-json.ts';
 import type { ServiceContext } from '../context.ts';
@@ -40,6 +41,7 @@ const sessionView = ({ id, ip, hwid, createdAt, expiresAt }: SessionRow): Sessio
 
 /** The sessions of an end user. */
 const sessionsOfUsers = listSource<object>({
+  filter: z.object({}),
   table: sessionTable,
   parentColumn: 'end_user_id',
   matches: () => Prisma.sql`TRUE`,

@@ -1,9 +1,9 @@
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
-import { type HeldLicense, holdLicense } from '../license/hold.ts';
+import { type LockedLicense, lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
-import { changeInTransaction, holdApplication } from '../transaction.ts';
+import { changeInTransaction, lockApplication } from '../transaction.ts';
 import { answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
@@ -19,13 +19,7 @@ export interface UpgradeEndUserInput extends ClientRequest {
  * requires no password here: the license key authorizes the upgrade.
  * @throws {ProtocolError} SESSION_EXPIRED if the application was deleted
  */
-export function upgradeEndUser({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: UpgradeEndUserInput;
-}): Promise<ClientAuthOutcome> {
+export function upgradeEndUser({ ctx, input }: Call<UpgradeEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_upgraded', input, async (client) => {
     const { application, username } = input;
     const user = await ctx.env.database.prisma.endUser.findUnique({
@@ -45,7 +39,7 @@ function write(
 ): Promise<Grant> {
   const { application, hwid, licenseKey } = input;
   return changeInTransaction(ctx, async (transaction, invalidations) => {
-    if (!(await holdApplication(transaction, application.id))) throw sessionExpired();
+    if (!(await lockApplication(transaction, application.id))) throw sessionExpired();
     const locked = await lockEndUser(transaction, application.id, user.id);
     if (locked === null) throw new Refusal('USER_NOT_FOUND');
     const current = await transaction.endUser.findUniqueOrThrow({
@@ -56,8 +50,8 @@ function write(
     const license = await useLicense(ctx, transaction, invalidations, {
       ...input,
       client,
-      license: await holdLicense(transaction, { licenseKey }),
-      refuse: ({ subscriptionTier }: HeldLicense) =>
+      license: await lockLicense(transaction, { licenseKey }),
+      refuse: ({ subscriptionTier }: LockedLicense) =>
         subscriptionTier > currentTier ? null : new Refusal('TIER_NOT_HIGHER'),
     });
     await transaction.endUser.update({

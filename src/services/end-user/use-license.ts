@@ -3,14 +3,14 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
-import { applyToHeld, type HeldLicense } from '../license/hold.ts';
+import { applyToLocked, type LockedLicense } from '../license/lock.ts';
 import { Refusal } from './client-auth.ts';
 
 interface Use extends ClientRequest {
   readonly client: ClientFacts;
-  readonly license: HeldLicense | null | 'not-asked';
+  readonly license: LockedLicense | null | 'not-asked';
   /** An additional condition, checked once the license itself is valid. */
-  readonly refuse?: (license: HeldLicense) => Refusal | null;
+  readonly refuse?: (license: LockedLicense) => Refusal | null;
 }
 
 /**
@@ -23,12 +23,12 @@ export async function useLicense(
   transaction: Prisma.TransactionClient,
   invalidations: Invalidations,
   use: Use,
-): Promise<HeldLicense | null> {
+): Promise<LockedLicense | null> {
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ ...use, now });
   if (decision.code !== 'OK') throw new Refusal(decision.code);
   if (use.license === 'not-asked' || use.license === null) return null;
   const refusal = use.refuse?.(use.license) ?? null;
   if (refusal !== null) throw refusal;
-  return applyToHeld(transaction, invalidations, use.license, decision.effects, now);
+  return applyToLocked(transaction, invalidations, use.license, decision.effects, now);
 }

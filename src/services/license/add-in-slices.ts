@@ -6,7 +6,7 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { workAbandoned } from '../request-work.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import type { Addition } from './addition.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
 
@@ -56,7 +56,7 @@ export async function addInSlices<Terms, Added>(
  * A mint's transactions do not use the developer's or network's turns. Other developers' mints wait for this one, and would
  * then also wait for all other changes of that developer or network.
  */
-const taker = { developer: 'mint', network: 'mint' } as const;
+const requester = { developer: 'mint', network: 'mint' } as const;
 
 /** After a longer wait, the client's connection may time out before it has received its keys. In milliseconds. */
 const maxWait = 60_000;
@@ -82,13 +82,13 @@ async function add<Terms, Added>(
     await hide(transaction, applicationId, ids);
     return admitted;
   };
-  const terms = await developerTransaction(ctx, developerId, begin, { taker });
+  const terms = await developerTransaction(ctx, developerId, begin, { requester });
   const added = await addition.add(terms, async (licenses) => {
     const inserted = new Set<string>();
     for (const slice of slicesOf(licenses)) {
       requireConnectedClient(ctx);
       const ids = await prisma.$transaction(async (transaction) => {
-        if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+        if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
         return insertLicenses(transaction, applicationId, slice, now);
       });
       for (const id of ids) inserted.add(id);
@@ -103,7 +103,7 @@ async function add<Terms, Added>(
     await show(transaction);
     await addition.record(transaction, invalidations, added);
   };
-  await developerTransaction(ctx, developerId, finish, { taker });
+  await developerTransaction(ctx, developerId, finish, { requester });
   return added;
 }
 

@@ -3,7 +3,7 @@ import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { BanType } from '../ban/is-banned.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { ipAddress, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
@@ -29,10 +29,7 @@ type BanLicenseInput = z.output<typeof banLicenseInput>;
 export async function banLicense({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string; ban: z.input<typeof banLicenseInput> };
-}): Promise<LicenseView> {
+}: Call<{ id: string; ban: z.input<typeof banLicenseInput> }>): Promise<LicenseView> {
   const developerId = requireDeveloper(ctx.actor);
   const ban = parseInput(banLicenseInput, input.ban);
   const { scope } = ban;

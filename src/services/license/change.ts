@@ -4,7 +4,7 @@ import type { SecurityLogInput } from '../security-log/entry.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
-import { type LockedLicense, lockOwnLicense } from './lock-own.ts';
+import { lockOwnLicense, type OwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
 /** A change of a locked license, and its log entry. */
@@ -23,7 +23,7 @@ export async function changeLicense(
   ctx: ServiceContext,
   developerId: string,
   id: string,
-  decide: (license: LockedLicense) => LicenseChange,
+  decide: (license: OwnLicense) => LicenseChange,
 ): Promise<LicenseView> {
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     const license = await lockOwnLicense(transaction, invalidations, developerId, id);

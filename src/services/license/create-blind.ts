@@ -3,13 +3,13 @@ import { type Sha256, sha256 } from '../../crypto/hash.ts';
 import { newIds } from '../../lib/ids.ts';
 import { decodeBase64 } from '../../protocol/base64.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { holdApplication } from '../transaction.ts';
+import { lockApplication } from '../transaction.ts';
 import { addLicenses } from './add-licenses.ts';
 import type { NewLicense } from './insert.ts';
 import { licenseMask } from './mask.ts';
@@ -53,10 +53,7 @@ export type BlindLicense = Pick<NewLicense, 'id' | 'keyPrefix' | 'durationSecond
 export async function createBlindLicenses({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof createBlindInput>;
-}): Promise<BlindLicense[]> {
+}: CallOf<typeof createBlindInput>): Promise<BlindLicense[]> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(createBlindInput, given);
   await requireOwnApplication(ctx, input.applicationId);
@@ -78,17 +75,14 @@ export async function createBlindLicenses({
       0,
     ),
     admit: async (transaction) => {
-      if (!(await holdApplication(transaction, input.applicationId))) throw applicationNotFound();
+      if (!(await lockApplication(transaction, input.applicationId))) throw applicationNotFound();
     },
     add: async (_terms, insert) => {
       const inserted = await insert(licenses);
       if (inserted.size < licenses.length) throw keysExist(licenses, inserted);
     },
     record: async (transaction, invalidations) => {
-      invalidations.minted(
-        input.applicationId,
-        licenses.map(({ keyHash }) => keyHash),
-      );
+      invalidations.minted(input.applicationId, licenses);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,

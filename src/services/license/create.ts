@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newIds } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { CallOf } from '../context.ts';
 import { durationSeconds, id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -39,10 +39,7 @@ const shownOnce = 'These keys are shown only now and cannot be recovered. Store 
 export async function createLicenses({
   ctx,
   input: given,
-}: {
-  ctx: ServiceContext;
-  input: z.input<typeof createLicensesInput>;
-}): Promise<MintedLicenses> {
+}: CallOf<typeof createLicensesInput>): Promise<MintedLicenses> {
   const developerId = requireDeveloper(ctx.actor);
   const input = parseInput(createLicensesInput, given);
   const ids = newIds(input.amount);
@@ -56,10 +53,7 @@ export async function createLicenses({
       keys: await mintLicenses({ ...input, ids, mask, note: input.note ?? null }, insert),
     }),
     record: async (transaction, invalidations, { keys }) => {
-      invalidations.minted(
-        input.applicationId,
-        keys.map(({ keyHash }) => keyHash),
-      );
+      invalidations.minted(input.applicationId, keys);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: input.applicationId,

@@ -1,22 +1,16 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
 /**
  * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
  */
-export async function deleteLicense({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<void> {
+export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor);
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await lockUsersOf(transaction, developerId, input.id);
@@ -37,7 +31,7 @@ export async function deleteLicense({
 
 /**
  * Locks the license's users, and their application before them, because deleting the license changes their rows. A user
- * who gets the license meanwhile is not locked here; if that causes a deadlock, changeInTransaction retries.
+ * who is given the license at the same time is not locked here; if that causes a deadlock, changeInTransaction retries.
  */
 async function lockUsersOf(
   transaction: Prisma.TransactionClient,
@@ -49,7 +43,7 @@ async function lockUsersOf(
     where: { id: licenseId, application: { developerId } },
     select: { applicationId: true },
   });
-  if (license === null || !(await holdApplication(transaction, license.applicationId))) return;
+  if (license === null || !(await lockApplication(transaction, license.applicationId))) return;
   await transaction.$queryRaw`
     SELECT id FROM end_users WHERE license_id = ${licenseId}::uuid ORDER BY id FOR UPDATE`;
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { strictObject } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction, holdApplication } from '../transaction.ts';
+import { developerTransaction, lockApplication } from '../transaction.ts';
 import { latestExpiry } from './decide.ts';
 
 /** Ten years including leap days, in seconds. */
@@ -23,10 +23,7 @@ export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(ma
 export async function extendLicenses({
   ctx,
   input: { applicationId: named, ...given },
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string } & z.input<typeof extendLicensesInput>;
-}): Promise<number> {
+}: Call<{ applicationId: string } & z.input<typeof extendLicensesInput>>): Promise<number> {
   const developerId = requireDeveloper(ctx.actor);
   const { seconds } = parseInput(extendLicensesInput, given);
   const applicationId = await requireOwnApplication(ctx, named);
@@ -35,7 +32,7 @@ export async function extendLicenses({
     ctx,
     developerId,
     async (transaction, invalidations) => {
-      if (!(await holdApplication(transaction, applicationId))) throw applicationNotFound();
+      if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
       // Locks in order of id, like the security log's writer, which updates last IP addresses.
       const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
         WITH held AS MATERIALIZED (

@@ -26,7 +26,7 @@ export type LicenseJudgement =
       readonly bound: boolean;
     };
 
-/** An attempt fails if another request binds or activates the license meanwhile. */
+/** An attempt fails if another request binds or activates the license at the same time. */
 const maxAttempts = 5;
 
 /**
@@ -76,7 +76,9 @@ async function applyEffects(
   }
 }
 
-/** Finds a license by its key's hash; null if it does not exist. A cached license of a deleted application does not count. */
+/**
+ * Finds a license by its key's hash; null if it does not exist. A cached license of a deleted application does not count.
+ */
 export async function findLicense(ctx: ServiceContext, keyHash: Sha256): Promise<LicenseSnapshot | null> {
   const license = await ctx.env.caches.license(keyHash);
   if (license === null) return null;

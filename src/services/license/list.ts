@@ -1,7 +1,6 @@
-import type { z } from 'zod';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
-import type { Page, pageInput } from '../page.ts';
+import type { Page, PageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { licensesOfApplications } from './lists.ts';
 import { type LicenseRow, type LicenseView, licenseView } from './view.ts';
@@ -14,17 +13,8 @@ import { type LicenseRow, type LicenseView, licenseView } from './view.ts';
 export async function listLicenses({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; page: z.output<typeof pageInput> };
-}): Promise<Page<LicenseView>> {
+}: Call<{ applicationId: string; page: PageInput }>): Promise<Page<LicenseView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  const { items, nextCursor } = await readPage<LicenseRow>(
-    ctx,
-    licensesOfApplications,
-    applicationId,
-    input.page,
-  );
-  const now = new Date(ctx.env.clock.now());
-  return { items: items.map((row) => licenseView(row, now)), nextCursor };
+  const view = (row: LicenseRow) => licenseView(row, new Date(ctx.env.clock.now()));
+  return readPage(ctx, licensesOfApplications, applicationId, input.page, view);
 }

@@ -8,7 +8,7 @@ import type { ServiceContext } from '../context.ts';
 import { subscriptionTier } from '../fields.ts';
 import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText, holdsTextByIndex } from '../search.ts';
+import { containsText, containsTextByIndex } from '../search.ts';
 import { type LicenseRow, licenseSelect, type ShownLicenseStatus } from './view.ts';
 
 /** A license's readable columns; the hash of its key is not among them. */
@@ -50,13 +50,14 @@ export type LicenseFilter = z.output<typeof licenseFilter>;
 
 /** The licenses of an application. */
 export const licensesOfApplications = listSource<LicenseFilter>({
+  filter: licenseFilter,
   table: licenseTable,
   parentColumn: 'application_id',
   matches,
   within: isOfOne,
   indexed: ({ q, expiresFrom, expiresBefore }) => {
     const conditions = [
-      holdsTextByIndex(searchedText.licenses, q, wholeKey) ?? undefined,
+      containsTextByIndex(searchedText.licenses, q, wholeKey) ?? undefined,
       ...isOfTerm({ expiresFrom, expiresBefore }),
     ].filter((condition) => condition !== undefined);
     return conditions.length === 0 ? null : all(conditions);
@@ -68,7 +69,7 @@ function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
   return all([
     // Only the single session of an embedded database can see licenses of a mint in progress.
     ctx.env.database.kind !== 'server' && Prisma.raw(isNotUnderWay),
-    holdsText(searched, q, wholeKey),
+    containsText(searched, q, wholeKey),
     statuses &&
       Prisma.sql`(${Prisma.join([...statuses.map((status) => hasStatus(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && isOfTier(subscriptionTiers),

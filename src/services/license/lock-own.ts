@@ -4,7 +4,7 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import { licenseNotFound } from '../errors.ts';
 
 /** The columns of a license that changes need. */
-export interface LockedLicense {
+export interface OwnLicense {
   readonly id: string;
   readonly applicationId: string;
   readonly status: 'unused' | 'active' | 'banned';
@@ -14,8 +14,8 @@ export interface LockedLicense {
 }
 
 /**
- * The license, locked until the transaction ends, so that what was read is what is changed; its cached copy is invalidated.
- * as not found.
+ * Reads and locks a developer's license until the transaction ends, so that it is still the same when it is changed, and
+ * invalidates its cached copy. Another developer's license counts as not found.
  * @param application lock on the license's application: `shared` prevents its deletion; `counting` also excludes other
  *   transactions that count its rows
  * @throws {ServiceError} LICENSE_NOT_FOUND
@@ -26,11 +26,11 @@ export async function lockOwnLicense(
   developerId: string,
   id: string,
   application: 'shared' | 'counting' = 'shared',
-): Promise<LockedLicense> {
+): Promise<OwnLicense> {
   const strength = Prisma.raw(application === 'counting' ? 'NO KEY UPDATE' : 'KEY SHARE');
   // Locks the application first, like its deletion does; the other order would deadlock with that.
   const [license] = isId(id)
-    ? await transaction.$queryRaw<(LockedLicense & { keyHash: Uint8Array })[]>`
+    ? await transaction.$queryRaw<(OwnLicense & { keyHash: Uint8Array })[]>`
         WITH application AS MATERIALIZED (
           SELECT applications.id FROM applications JOIN licenses ON licenses.application_id = applications.id
           WHERE licenses.id = ${id}::uuid AND applications.developer_id = ${developerId}::uuid

@@ -1,8 +1,8 @@
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { changeLicense } from './change.ts';
-import type { LockedLicense } from './lock-own.ts';
+import type { OwnLicense } from './lock-own.ts';
 import type { LicenseView } from './view.ts';
 
 /**
@@ -10,13 +10,7 @@ import type { LicenseView } from './view.ts';
  * unchanged.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET
  */
-export async function resetLicenseHwid({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: { id: string };
-}): Promise<LicenseView> {
+export async function resetLicenseHwid({ ctx, input }: Call<{ id: string }>): Promise<LicenseView> {
   const developerId = requireDeveloper(ctx.actor);
   return changeLicense(ctx, developerId, input.id, (license) => {
     refuseBanned(license);
@@ -31,7 +25,7 @@ export async function resetLicenseHwid({
 }
 
 /** @throws {ServiceError} LICENSE_BANNED */
-export function refuseBanned(license: Pick<LockedLicense, 'status'>): void {
+export function refuseBanned(license: Pick<OwnLicense, 'status'>): void {
   if (license.status !== 'banned') return;
   throw new ServiceError('LICENSE_BANNED', 'This license is banned; its device binding cannot be cleared.');
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { requireDeveloper } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { strictObject, subscriptionTier } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { changeLicense } from './change.ts';
@@ -15,10 +15,7 @@ export const setTierInput = strictObject({ subscriptionTier });
 export async function setTier({
   ctx,
   input: { id, ...given },
-}: {
-  ctx: ServiceContext;
-  input: { id: string } & z.input<typeof setTierInput>;
-}): Promise<LicenseView> {
+}: Call<{ id: string } & z.input<typeof setTierInput>>): Promise<LicenseView> {
   const developerId = requireDeveloper(ctx.actor);
   const { subscriptionTier } = parseInput(setTierInput, given);
   return changeLicense(ctx, developerId, id, (license) => ({

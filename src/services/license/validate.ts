@@ -1,5 +1,5 @@
 import { messageFor } from '../application/message-for.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { type ClientRequest, clientFacts } from './client-facts.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
 
@@ -30,13 +30,7 @@ export type ValidateOutcome =
  * Validates a license for a client, activates it and binds the device on first use, and logs the outcome.
  * @throws {ServiceError} UNAVAILABLE
  */
-export async function validateLicense({
-  ctx,
-  input,
-}: {
-  ctx: ServiceContext;
-  input: ValidateInput;
-}): Promise<ValidateOutcome> {
+export async function validateLicense({ ctx, input }: Call<ValidateInput>): Promise<ValidateOutcome> {
   const { application, licenseKey, hwid } = input;
   const judgement = await judgeLicense(ctx, {
     application,

@@ -1,11 +1,11 @@
 import type { SecurityEvent } from './events.ts';
 
-/** What a verb says of an event. Never a plaintext key, password or token. */
+/** An event, as a verb records it. It never contains a plaintext key, password or token. */
 export interface SecurityLogInput {
   readonly developerId: string;
   readonly applicationId: string | null;
   readonly event: SecurityEvent;
-  /** The verdict, for a client's request. */
+  /** The verdict on a client's request. */
   readonly code?: string;
   readonly licenseId?: string | null;
   readonly userId?: string | null;

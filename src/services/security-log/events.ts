@@ -1,45 +1,45 @@
-/** Every kind of entry in the security log. A kind, once written, keeps its name. */
+/** All kinds of security log entries. Kinds keep their names, because old entries have them. */
 export const securityEvents = [
-  /** An account was made. */
+  /** An account was created. */
   'developer_registered',
   /** Someone logged in to the dashboard. */
   'developer_logged_in',
-  /** Someone gave a wrong password for the account. */
+  /** Someone entered a wrong password for the account. */
   'developer_login_failed',
   'application_created',
-  /** Metadata names the fields that changed. */
+  /** Metadata lists the changed fields. */
   'application_settings_changed',
-  /** The application's own entries went with it; this one stays with the account. */
+  /** The application's own entries were deleted with it; this one is kept with the account. */
   'application_deleted',
-  /** Metadata counts them; the keys themselves are nowhere. */
+  /** Metadata has their number. The keys themselves are not stored. */
   'licenses_created',
-  /** Metadata has the seconds, and how many licenses got them. */
+  /** Metadata has the seconds, and the number of extended licenses. */
   'licenses_extended',
-  /** Metadata has the scope, and the device and address that were banned with it. */
+  /** Metadata has the scope, and the device and address that were banned too. */
   'license_banned',
-  /** Metadata has the tier from and to. */
+  /** Metadata has the old and the new tier. */
   'license_tier_changed',
   'license_deleted',
-  /** Of a license or an end user; metadata has the device it was. */
+  /** Of a license or an end user; metadata has the previous device. */
   'hwid_reset',
-  /** A ban row was removed; the license that caused it stays banned. */
+  /** A ban of a device or an address was lifted; the license that caused it stays banned. */
   'ban_removed',
-  /** A developer made an end user's account. */
+  /** A developer created an end user's account. */
   'user_created',
   'user_deleted',
-  /** A client asked for a session and was refused; the code says why. */
+  /** A client was refused a session; the code says why. */
   'session_refused',
-  /** A client asked whether a license is valid; the code is the verdict. */
+  /** A client validated a license; the code is the verdict. */
   'license_validated',
-  /** An end user registered themselves, or tried to; the code is the verdict. */
+  /** An end user tried to register; the code is the verdict. */
   'user_registered',
-  /** An end user logged in, or tried to; the code is the verdict. */
+  /** An end user tried to log in; the code is the verdict. */
   'user_logged_in',
-  /** An end user took a license of a higher tier, or tried to; the code is the verdict. */
+  /** An end user tried to upgrade to a license of a higher tier; the code is the verdict. */
   'user_upgraded',
   'api_key_created',
   'api_key_revoked',
-  /** Metadata names the fields; a password only by its name. */
+  /** Metadata lists the names of the changed fields, without values. */
   'account_changed',
   'account_exported',
 ] as const;

@@ -3,7 +3,7 @@ import { type Pages, pagesOf } from '../export-pages.ts';
 import { type SecurityLogView, securityLogSelect } from './view.ts';
 
 /** The newest entries of the security log that an export has. */
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /**
  * The security log in an export.
@@ -22,5 +22,5 @@ export const exportedLog = (
     ctx,
     owner,
     (page) => ctx.env.database.prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect }),
-    { maxRows: mostEntries },
+    { maxRows: maxEntries },
   );

@@ -3,13 +3,13 @@ import { createFollowers, type Followers } from './followers.ts';
 import { createLateEntries } from './late-entries.ts';
 import { createWatermark, type Watermark } from './watermark.ts';
 
-/** What followers of the security log use. */
+/** What streams of the security log need. */
 export interface SecurityLogFeed {
   readonly followers: Followers;
   readonly watermark: Watermark;
   /** True if other instances may write to the same log. */
   readonly shared: boolean;
-  /** How often a follower looks if no change wakes it. */
+  /** How often a follower checks for entries if no change wakes it. */
   readonly pollMilliseconds: number;
   /** Ends all streams, and every later one at once. */
   close(): void;
@@ -19,7 +19,7 @@ export interface SecurityLogFeedOptions {
   readonly changes: Pick<ChangeFeed, 'lateEntries'>;
   /** True if other instances may write to the same log. */
   readonly shared: boolean;
-  /** Of the writer. */
+  /** The id of the oldest entry that the writer has not stored; null if there is none. */
   readonly oldestWaiting: () => string | null;
   readonly pollMilliseconds?: number;
 }
@@ -29,10 +29,14 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
   const followers = createFollowers();
   const lateEntries = createLateEntries({
     changes,
-    holds: () => watermark.holds(),
+    pending: () => watermark.pending(),
     onReleased: () => followers.wakeApplications('all'),
   });
-  const watermark = createWatermark({ shared, oldestWaiting, heldElsewhere: lateEntries.heldElsewhere });
+  const watermark = createWatermark({
+    shared,
+    oldestWaiting,
+    pendingElsewhere: lateEntries.pendingElsewhere,
+  });
   return {
     followers,
     watermark,

@@ -3,7 +3,7 @@ import { lowestId } from '../../db/log-partition.ts';
 import { type IdsBeginning, idsBeginning, maxCatchUp, newId, timeOfId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
 import { requireDeveloperActor } from '../actor.ts';
-import type { ServiceContext } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { isUnavailable } from '../unavailable.ts';
@@ -18,26 +18,28 @@ import { settleMilliseconds } from './watermark.ts';
 export const followSecurityLogInput = securityLogFilter
   .pick({ events: true, codes: true, licenseId: true, userId: true })
   .extend({
-    /** The id of the last entry seen; without it, entries from now on. For an id from the future, see `resumeAfter`. */
+    /** The id of the last entry seen; without it, the stream starts now. For an id from the future, see `resumeAfter`. */
     after: id.optional(),
   });
 
-/** A stream stops here and is not at its end: the reader should come back and go on, perhaps at another instance. */
+type FollowInput = z.input<typeof followSecurityLogInput> & { readonly applicationId: string };
+
+/** The stream is interrupted, not finished: the client should reconnect and resume, perhaps at another instance. */
 export class StreamInterrupted extends Error {
   override readonly name = 'StreamInterrupted';
 }
 
-/** How long news that is not settled yet is given before it is looked for again. */
+/** The wait before reading again when the latest entries are not settled yet. */
 const unsettledMilliseconds = 250;
 
-/** How far back a stream begins, at most, if its reader has an id from the future. */
+/** The furthest that a stream goes back for a client with an id from the future. */
 const longestRewind = 24 * 60 * 60 * 1000;
 
 /**
- * Where a stream begins if its reader has seen this entry. An id further in the future than ids may run ahead was made
- * while a clock was ahead. Later entries have lower ids: those that this instance made since ids restarted, or since its
- * start. The stream begins there, and at most a day ago. It may repeat entries that the reader has seen, but it does not
- * stay silent until the future has come.
+ * Where a stream starts for a client that has seen this entry. If the id is further in the future than ids may be, it
+ * was generated while a clock was ahead, and later entries have lower ids. The stream then starts where this instance's
+ * ids restarted, or at its start, but at most a day ago. It may repeat entries, but it does not stay silent until that
+ * future time.
  */
 function resumeAfter(after: string): Position {
   const now = timeOfId(newId());
@@ -46,30 +48,28 @@ function resumeAfter(after: string): Position {
 }
 
 /**
- * Follows an application's security log: every entry, in order of its id, each once, until the client disconnects. A client
- * that returns with the id of the last entry seen as `after` gets exactly the rest, as far as watermark.ts promises. Entries
- * are read on demand: a client that does not read keeps at most a hundred of them in memory.
+ * Streams an application's security log: each entry once, in order of the ids, until the client disconnects. A client
+ * that reconnects with the last id it has seen as `after` gets exactly the rest, within the limits that watermark.ts
+ * describes. Entries are read on demand: at most a hundred are in memory for a client that does not read.
  *
- * It ends with StreamInterrupted when the service stops or cannot tell whether the session goes on, and with
- * UNAUTHENTICATED or APP_NOT_FOUND when the credential it was opened with has ended or the application is gone. While
- * the database is unavailable it waits.
+ * The stream ends with StreamInterrupted when the service stops or cannot verify the session, and with UNAUTHENTICATED
+ * or APP_NOT_FOUND when the credential has ended or the application was deleted. It waits while the database is
+ * unavailable.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, TOO_MANY_SUBSCRIPTIONS
  */
 export async function followSecurityLog({
   ctx,
   input: { applicationId, ...given },
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string } & z.input<typeof followSecurityLogInput>;
-}): Promise<AsyncIterableIterator<SecurityLogView>> {
+}: Call<FollowInput>): Promise<AsyncIterableIterator<SecurityLogView>> {
   const actor = requireDeveloperActor(ctx.actor);
   const { after, ...filter } = parseInput(followSecurityLogInput, given);
   const { followers } = ctx.env.securityLogFeed;
-  // Before a place is taken, which may be another account's; and again behind it, as the credential may end in between.
+  // Checked before it takes a place, perhaps from another account; and again after, because the credential may have
+  // ended.
   await requireMayFollow(ctx, actor, applicationId);
   const beginning = idsBeginning();
   const follower = followers.open(applicationId, actor, networkOf(ctx.client.ip));
-  const start = after === undefined ? { id: follower.newsId, included: true } : resumeAfter(after);
+  const start = after === undefined ? { id: follower.wakeId, included: true } : resumeAfter(after);
   try {
     await requireMayFollow(ctx, actor, applicationId);
   } catch (error) {
@@ -80,7 +80,7 @@ export async function followSecurityLog({
   const entries = readEntries(ctx, follower, filter, { ...start, beginning }, () => left);
   const iterator: AsyncIterableIterator<SecurityLogView> = {
     next: () => entries.next(),
-    // At once, also while `next` waits for news: a generator alone would queue behind it.
+    // Takes effect at once, even while `next` waits: the generator's own `return` would wait for `next`.
     return: () => {
       left = true;
       follower.end();
@@ -110,13 +110,13 @@ async function* readEntries(
   function followBeginning(): void {
     if (idsBeginning() === beginning) return;
     beginning = idsBeginning();
-    follower.beginAgain();
+    follower.restartIds();
     const from = lowestId(beginning.at);
     if (position.id > from) position = { id: from, included: true };
   }
 
   const read = async (): Promise<Range & { watermark: string }> => {
-    follower.clearDoubt();
+    follower.beginCheck();
     await requireMayFollow(ctx, actor, applicationId);
     const upTo = watermark.of(applicationId);
     followBeginning();
@@ -135,8 +135,8 @@ async function* readEntries(
       }
       let interrupted = false;
       for (const entry of range.rows) {
-        // The reader may have taken the one before it long ago.
-        interrupted = follower.ending !== undefined || follower.isDoubted;
+        // The client may have taken the previous entry long ago.
+        interrupted = follower.ending !== undefined || follower.needsCheck;
         if (interrupted) break;
         yield entry;
         position = { id: entry.id, included: false };
@@ -144,8 +144,8 @@ async function* readEntries(
       if (interrupted) continue;
       position = range.next;
       if (!range.complete) continue;
-      if (range.watermark < follower.newsId) await follower.pause(unsettled);
-      else await follower.newsBeyond(range.watermark, pollMilliseconds);
+      if (range.watermark < follower.wakeId) await follower.pause(unsettled);
+      else await follower.wokenBeyond(range.watermark, pollMilliseconds);
     }
     if (!hasLeft()) throw follower.ending.error ?? new StreamInterrupted();
   } finally {

@@ -2,28 +2,28 @@ import { newId } from '../../lib/ids.ts';
 import { type DeveloperActor, unauthenticated } from '../actor.ts';
 import { ServiceError } from '../errors.ts';
 
-/** The most streams at once: of one developer, and of all developers on one instance. */
+/** Maximum number of open streams, per developer and per instance. */
 export const followerLimits = { perDeveloper: 20, perProcess: 500 } as const;
 
 /** A stream of an application's log. */
 export interface Follower {
   readonly applicationId: string;
   readonly actor: DeveloperActor;
-  /** Set once it must stop, with the error for the client; null: the client should reconnect. */
+  /** Set when the stream must end, with the error for the client; null if the client should reconnect. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
-  /** True if the credential may have ended since it was last checked: nothing more is sent before it is checked again. */
-  readonly isDoubted: boolean;
+  /** True if the credential may have ended since the last check: nothing is sent until it is checked again. */
+  readonly needsCheck: boolean;
   /** Call it before the credential is checked. */
-  clearDoubt(): void;
-  /** An id that was made when the latest news came: a follower that has read up to it has read the news. */
-  readonly newsId: string;
-  /** Ids restarted at a lower value: the follower now waits for the new ones. */
-  beginAgain(): void;
-  /** Waits until there is news beyond this id, until it must end, or at most this long. */
-  newsBeyond(id: string, milliseconds: number): Promise<void>;
-  /** Waits this long, or until it must end. */
+  beginCheck(): void;
+  /** An id generated at the latest wake-up: a follower that has read up to it has read what it was woken for. */
+  readonly wakeId: string;
+  /** Call it when ids have restarted at a lower value. */
+  restartIds(): void;
+  /** Waits until `wakeId` is above this id or the stream must end, but at most this long. */
+  wokenBeyond(id: string, milliseconds: number): Promise<void>;
+  /** Waits this long, or until the stream must end. */
   pause(milliseconds: number): Promise<void>;
-  /** Ends it and releases what it holds. Ending it again changes nothing. */
+  /** Ends the stream and frees its place. Further calls have no effect. */
   end(error?: ServiceError): void;
 }
 
@@ -31,23 +31,23 @@ export interface Follower {
 export interface Followers {
   readonly size: number;
   /**
-   * Adds a stream. While the service stops, it has ended already. When all places are taken, the latest stream of the
-   * account with the most streams ends with TOO_MANY_SUBSCRIPTIONS, unless the new account would then have as many: two
-   * accounts never end each other's streams in turn. If every account has at most one stream, an account's first stream
-   * ends the latest of the network with the most streams, by the same rule.
+   * Adds a stream. While the service stops, the new stream has ended already. When all places are taken, the newest
+   * stream of the account with the most streams ends with TOO_MANY_SUBSCRIPTIONS, unless the new account would then
+   * have as many: otherwise two accounts could end each other's streams alternately. If no account has more than one
+   * stream, an account's first stream ends the newest one of the network with the most streams, by the same rule.
    * @param network the client's, from `networkOf`
    * @throws {ServiceError} TOO_MANY_SUBSCRIPTIONS
    */
   open(applicationId: string, actor: DeveloperActor, network: string): Follower;
   wakeApplications(ids: ReadonlySet<string> | 'all'): void;
-  /** Has these developers' streams check their credential. */
-  doubtDevelopers(ids: ReadonlySet<string>): void;
+  /** Makes these developers' streams check their credentials. */
+  recheckDevelopers(ids: ReadonlySet<string>): void;
   /**
-   * Ends the streams of sessions that were logged out. With `all`, it is unknown which were: every stream that was opened
-   * by cookie ends without an error, and a client that is still logged in comes back and goes on where it stopped.
+   * Ends the streams of sessions that were logged out. With `all`, it is unknown which ones: every stream that was
+   * opened with a cookie ends without an error, so that a client that is still logged in reconnects and resumes.
    */
   endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
-  /** Ends all streams, and every later one at once. */
+  /** Ends all streams; later ones end at once. */
   close(): void;
 }
 
@@ -101,7 +101,7 @@ export function createFollowers(
         if (ids === 'all' || ids.has(follower.applicationId)) follower.wake(ids === 'all');
       }
     },
-    doubtDevelopers(ids) {
+    recheckDevelopers(ids) {
       for (const follower of all) if (ids.has(follower.actor.developerId)) follower.wake(true);
     },
     endSessions(tokenHashes) {
@@ -121,10 +121,10 @@ export function createFollowers(
 
 interface OpenFollower extends Follower {
   readonly network: string;
-  wake(doubted: boolean): void;
+  wake(mayHaveEnded: boolean): void;
 }
 
-/** In the order of their opening. */
+/** Each group is in order of opening. */
 function groupBy(
   followers: Iterable<OpenFollower>,
   keyOf: (follower: OpenFollower) => string,
@@ -138,7 +138,7 @@ function groupBy(
   return groups;
 }
 
-/** The latest stream of the largest group, if that group has more than `own + 1` streams. */
+/** The newest stream of the largest group, if that group has more than `own + 1` streams. */
 function latestOfFullest(
   groups: ReadonlyMap<string, readonly OpenFollower[]>,
   own: number,
@@ -157,9 +157,9 @@ function createFollower(
   onEnd: () => void,
 ): OpenFollower {
   let ending: Follower['ending'];
-  // What came before it was opened may become visible only now.
-  let newsId = newId();
-  let isDoubted = false;
+  // Earlier entries may become visible only after this.
+  let wakeId = newId();
+  let needsCheck = false;
   let resume: (() => void) | undefined;
 
   const wait = (milliseconds: number, isOver: () => boolean): Promise<void> =>
@@ -183,20 +183,20 @@ function createFollower(
     get ending() {
       return ending;
     },
-    get isDoubted() {
-      return isDoubted;
+    get needsCheck() {
+      return needsCheck;
     },
-    clearDoubt() {
-      isDoubted = false;
+    beginCheck() {
+      needsCheck = false;
     },
-    get newsId() {
-      return newsId;
+    get wakeId() {
+      return wakeId;
     },
-    beginAgain() {
-      newsId = newId();
+    restartIds() {
+      wakeId = newId();
     },
-    newsBeyond: (id: string, milliseconds: number) =>
-      wait(milliseconds, () => newsId > id || ending !== undefined),
+    wokenBeyond: (id: string, milliseconds: number) =>
+      wait(milliseconds, () => wakeId > id || ending !== undefined),
     pause: (milliseconds: number) => wait(milliseconds, () => ending !== undefined),
     end(error: ServiceError | null = null) {
       if (ending !== undefined) return;
@@ -205,8 +205,8 @@ function createFollower(
       resume?.();
     },
     wake(mayHaveEnded: boolean) {
-      newsId = newId();
-      isDoubted ||= mayHaveEnded;
+      wakeId = newId();
+      needsCheck ||= mayHaveEnded;
       resume?.();
     },
   };

@@ -1,68 +1,69 @@
 import { newId, timeOfId } from '../../lib/ids.ts';
+import type { PendingEntry } from '../changes/carry.ts';
 import type { ChangeFeed } from '../changes/changes.ts';
-import type { Hold } from './watermark.ts';
 
-/** With more late entries, the oldest of them is announced for every application, so that messages stay small. */
-const mostHolds = 500;
-/** An entry that has not become visible after this many milliseconds is announced to the other instances. */
+/** If there are more late entries, only the oldest is announced, for all applications, so that messages stay small. */
+const maxAnnounced = 500;
+/** An entry that is not visible after this time, in milliseconds, is announced to the other instances. */
 const announceAfter = 400;
 const announceEvery = 250;
-/** How long an announcement counts, in milliseconds: its sender may have died since. */
-const holdLifetime = 2_000;
-/** Followers wait for no entry longer than this: an instance that lost the database must not silence the others. */
-const longestHold = 30_000;
+/** How long an announcement is valid, in milliseconds. Its sender may have died since. */
+const announcementLifetime = 2_000;
+/** Maximum wait for an entry: an instance that has lost the database must not silence the streams of the others. */
+const longestWait = 30_000;
 
-/** Tells the other instances which entries of this one become visible late, and knows theirs. */
+/** Announces this instance's late entries to the other instances, and receives theirs. */
 export interface LateEntries {
-  /** What other instances hold back. */
-  heldElsewhere(): Iterable<Hold>;
+  /** What other instances have announced. */
+  pendingElsewhere(): Iterable<PendingEntry>;
   close(): void;
 }
 
 export interface LateEntriesOptions {
   readonly changes: Pick<ChangeFeed, 'lateEntries'>;
-  /** What this instance has not made visible yet. */
-  readonly holds: () => readonly Hold[];
-  /** Called when another instance no longer holds what it held. */
+  /** This instance's entries that are not visible yet. */
+  readonly pending: () => readonly PendingEntry[];
+  /** Called when entries that another instance announced are no longer late. */
   readonly onReleased: () => void;
 }
 
-export function createLateEntries({ changes, holds, onReleased }: LateEntriesOptions): LateEntries {
+export function createLateEntries({ changes, pending, onReleased }: LateEntriesOptions): LateEntries {
   const { lateEntries } = changes;
-  if (lateEntries === null) return { heldElsewhere: () => [], close: () => undefined };
-  const others = new Map<string, { readonly holds: readonly Hold[]; readonly until: number }>();
+  if (lateEntries === null) return { pendingElsewhere: () => [], close: () => undefined };
+  const others = new Map<string, { readonly entries: readonly PendingEntry[]; readonly until: number }>();
   let announced = false;
 
-  /** The entries of this instance that take longer than the others wait by themselves, by the clock of the ids. */
-  function late(): readonly Hold[] {
-    const all = holds();
+  /** This instance's entries that are not visible in the time that others wait anyway, by the clock of the ids. */
+  function late(): readonly PendingEntry[] {
+    const all = pending();
     if (all.length === 0) return [];
     const now = timeOfId(newId());
     const found = all.filter(({ id }) => now - timeOfId(id) > announceAfter);
     const oldest = found.reduce((low, { id }) => (id < low ? id : low), found[0]?.id ?? '');
-    return found.length > mostHolds ? [{ applicationId: null, id: oldest }] : found;
+    return found.length > maxAnnounced ? [{ applicationId: null, id: oldest }] : found;
   }
 
   const timer = setInterval(() => {
     const found = late();
-    // An empty announcement once, so that the others continue at once.
+    // One empty announcement, so that the others continue at once.
     if (found.length > 0 || announced) lateEntries.announce(found);
     announced = found.length > 0;
   }, announceEvery).unref();
 
-  lateEntries.listen((instance, held) => {
+  lateEntries.listen((instance, entries) => {
     const before = others.get(instance);
-    if (held.length > 0) others.set(instance, { holds: held, until: performance.now() + holdLifetime });
+    if (entries.length > 0)
+      others.set(instance, { entries, until: performance.now() + announcementLifetime });
     else others.delete(instance);
-    if (before !== undefined && JSON.stringify(before.holds) !== JSON.stringify(held)) onReleased();
+    if (before !== undefined && JSON.stringify(before.entries) !== JSON.stringify(entries)) onReleased();
   });
 
   return {
-    *heldElsewhere() {
-      const oldest = Date.now() - longestHold;
-      for (const [instance, held] of others) {
-        if (held.until < performance.now()) others.delete(instance);
-        else yield* held.holds.filter(({ id }) => timeOfId(id) > oldest);
+    *pendingElsewhere() {
+      const oldest = Date.now() - longestWait;
+      for (const [instance, { entries, until }] of others) {
+        if (until < performance.now()) others.delete(instance);
+        else yield* entries.filter(({ id }) => timeOfId(id) > oldest);
       }
     },
     close: () => clearInterval(timer),

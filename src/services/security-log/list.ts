@@ -1,23 +1,19 @@
-import type { z } from 'zod';
-import type { ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { requireOwnApplication } from '../own-application.ts';
-import type { Page, pageInput } from '../page.ts';
+import type { Page, PageInput } from '../page.ts';
 import { readPage } from '../read-page.ts';
 import { logOfApplications } from './lists.ts';
 import type { SecurityLogView } from './view.ts';
 
 /**
- * A page of an application's security log, newest first. Validations of the last quarter second may not be in it yet.
- * `q` finds entries by a substring of event, code, address, country or HWID.
+ * Returns a page of an application's security log, newest first. Validations of the last quarter second may be missing.
+ * `q` matches substrings of event, code, IP address, country and HWID.
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function listSecurityLog({
   ctx,
   input,
-}: {
-  ctx: ServiceContext;
-  input: { applicationId: string; page: z.output<typeof pageInput> };
-}): Promise<Page<SecurityLogView>> {
+}: Call<{ applicationId: string; page: PageInput }>): Promise<Page<SecurityLogView>> {
   const applicationId = await requireOwnApplication(ctx, input.applicationId);
-  return readPage<SecurityLogView>(ctx, logOfApplications, applicationId, input.page);
+  return readPage(ctx, logOfApplications, applicationId, input.page, (row: SecurityLogView) => row);
 }

@@ -6,7 +6,7 @@ import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
 import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
-import { holdsText } from '../search.ts';
+import { containsText } from '../search.ts';
 import { securityEvents } from './events.ts';
 import { rangesWithText } from './ranges.ts';
 import { securityLogSelect } from './view.ts';
@@ -18,12 +18,12 @@ export const securityLogTable = {
   developerId: 'security_log.developer_id',
 } satisfies ListTable;
 
-/** Which entries of a log: all given conditions must hold. */
+/** Filter of a log; all given conditions must match. */
 export const securityLogFilter = z.object({
   /** Substring of event, code, address, country or HWID. */
   q: searchText.optional(),
   events: z.array(z.enum(securityEvents)).max(securityEvents.length).optional(),
-  /** Verdicts of clients' requests. */
+  /** Verdicts on clients' requests. */
   codes: z
     .array(text({ min: 1, max: 64 }))
     .max(50)
@@ -40,9 +40,10 @@ export type SecurityLogFilter = z.output<typeof securityLogFilter>;
 
 const log = {
   table: securityLogTable,
+  filter: securityLogFilter,
   matches: securityLogMatches,
   within: isMadeBetween,
-  // There is no index of users.
+  // Users have no index.
   indexed: ({ licenseId }: SecurityLogFilter) => isOfLicense(licenseId),
 };
 
@@ -54,11 +55,12 @@ export const logOfApplications = listSource<SecurityLogFilter>({
 });
 
 /**
- * The entries about a license. An entry of a stranger's log that names it is the stranger's alone; `IS TRUE` keeps
- * PostgreSQL from the index on developers, of which it takes all entries where its statistics are old.
+ * The entries about a license, without those in another developer's log, which may name it too. `IS TRUE` keeps
+ * PostgreSQL from using the index on developers: with old statistics, it would read all of a developer's entries.
  */
 export const logOfLicenses = listSource<SecurityLogFilter>({
   table: securityLogTable,
+  filter: securityLogFilter,
   parentColumn: 'license_id',
   within: isMadeBetween,
   matches: (filter, { actor }) =>
@@ -68,14 +70,14 @@ export const logOfLicenses = listSource<SecurityLogFilter>({
     ]),
 });
 
-/** All entries of an account, those about no application among them. */
+/** All entries of an account, including those about no application. */
 export const logOfDevelopers = listSource<SecurityLogFilter>({ ...log, parentColumn: 'developer_id' });
 
-/** The entries that a filter lets through. */
+/** The condition of a filter. */
 export function securityLogMatches(filter: SecurityLogFilter): Prisma.Sql {
   const { q, events, codes, licenseId, userId, createdFrom, createdBefore } = filter;
   return all([
-    holdsText(searched, q),
+    containsText(searched, q),
     events && Prisma.sql`security_log.event = ANY(${events}::text[])`,
     codes && Prisma.sql`security_log.code = ANY(${codes}::text[])`,
     isOfLicense(licenseId) ?? undefined,
@@ -94,8 +96,8 @@ const searched = ['event', 'code', 'ip', 'country', 'hwid'].map((column) => `sec
 const hour = 60 * 60 * 1000;
 
 /**
- * The log is partitioned by the time in the id, so a bound on the id spares the other partitions. It is an hour wide
- * of the mark, as the id and the time of an entry are made one after the other.
+ * The log is partitioned by the time in the id, so a bound on the id excludes other partitions. The bound is an hour
+ * too wide, because an entry's id and its time are not generated at the same moment.
  */
 function isMadeBetween({ createdFrom, createdBefore }: SecurityLogFilter): Prisma.Sql {
   return all([

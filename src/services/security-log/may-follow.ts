@@ -4,8 +4,8 @@ import { applicationNotFound } from '../errors.ts';
 import { toApplicationId } from '../own-application.ts';
 
 /**
- * Makes sure that a credential is still good and that the application is still its developer's, in one statement.
- * (A logout changes neither: a separate kind of change ends the streams.)
+ * Checks that a credential is still valid and that the application still belongs to its developer, in one statement.
+ * (A logout changes no row: a separate kind of change ends its streams.)
  * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
  */
 export async function requireMayFollow(

@@ -7,7 +7,7 @@ import { run } from '../statements.ts';
 import { type SecurityLogFilter, securityLogMatches, securityLogTable } from './lists.ts';
 import type { SecurityLogView } from './view.ts';
 
-/** Where a follower stands: the next entry to read is the lowest from this id on, or above it. */
+/** The position of a follower: the next entry to read is the lowest one at or above this id, or above it. */
 export interface Position {
   readonly id: string;
   readonly included: boolean;
@@ -16,25 +16,25 @@ export interface Position {
 /** A range of a log, oldest first. */
 export interface Range {
   readonly rows: readonly SecurityLogView[];
-  /** Where to go on. */
+  /** Where to continue. */
   readonly next: Position;
-  /** Whether all below the watermark has been read. */
+  /** Whether everything below the watermark has been read. */
   readonly complete: boolean;
 }
 
-/** The most entries that one statement gives. */
-const mostRows = 100;
-/** The most entries that one statement looks at, where a filter may let few of them through. */
-const mostScanned = 2_000;
+/** Maximum number of entries that one statement returns. */
+const maxRows = 100;
+/** Maximum number of entries that one statement checks against a filter. */
+const maxScanned = 2_000;
 
 const week = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Reads on in an application's log, up to the watermark. A keyset on the index of application and id: what it costs does
- * not grow with the log, nor with what a filter leaves out.
+ * Reads the next entries of an application's log, up to the watermark. It uses a keyset on the index of application and
+ * id, so its cost grows neither with the log nor with the entries that a filter excludes.
  *
- * Only that index serves a comparison of both columns. Given a range of ids alone, PostgreSQL takes the newest entries,
- * which its statistics do not know yet, for a few: it would read those of all applications by the primary key.
+ * Both columns are compared, because only that index supports this. With a range of ids alone, PostgreSQL would expect
+ * few new entries, which its statistics do not include yet, and read those of all applications by the primary key.
  */
 export async function readAfter(
   ctx: ServiceContext,
@@ -43,7 +43,7 @@ export async function readAfter(
   watermark: string,
 ): Promise<Range> {
   const above = Prisma.raw(position.included ? '>=' : '>');
-  // Excludes older partitions, and is so far back that PostgreSQL does not take it for a range of few entries.
+  // Excludes older partitions. It is far enough back that PostgreSQL does not expect a range of few entries.
   const weekBefore = lowestId(Math.max(0, timeOfId(position.id) - week));
   const range = Prisma.sql`application_id = ${applicationId}::uuid
     AND security_log.id >= ${weekBefore}::uuid AND security_log.id < ${watermark}::uuid
@@ -57,13 +57,14 @@ export async function readAfter(
       WHERE ${range} AND ${lastScanned === null ? Prisma.sql`TRUE` : Prisma.sql`security_log.id <= ${lastScanned}::uuid`}
         AND ${securityLogMatches(filter)}
       ORDER BY security_log.id
-      LIMIT ${mostRows}`,
+      LIMIT ${maxRows}`,
   );
   const last = rows.at(-1);
-  if (last !== undefined && rows.length === mostRows)
+  if (last !== undefined && rows.length === maxRows)
     return { rows, next: { id: last.id, included: false }, complete: false };
   if (lastScanned !== null) return { rows, next: { id: lastScanned, included: false }, complete: false };
-  // Nothing below the watermark is left or to come. A reader that named an id slightly ahead waits for it.
+  // Nothing below the watermark is left, and nothing will appear there. A client whose id is slightly ahead waits for
+  // it.
   const next = watermark > position.id ? { id: watermark, included: true } : position;
   return { rows, next, complete: true };
 }
@@ -72,7 +73,7 @@ export async function readAfter(
 async function findLastScanned(ctx: ServiceContext, range: Prisma.Sql): Promise<string | null> {
   const [last] = await run<{ id: string }>(
     ctx,
-    Prisma.sql`SELECT id FROM security_log WHERE ${range} ORDER BY id OFFSET ${mostScanned - 1} LIMIT 1`,
+    Prisma.sql`SELECT id FROM security_log WHERE ${range} ORDER BY id OFFSET ${maxScanned - 1} LIMIT 1`,
   );
   return last?.id ?? null;
 }

@@ -5,8 +5,8 @@ import { noteEntry } from '../recorded-entries.ts';
 import type { SecurityLogInput } from './entry.ts';
 
 /**
- * Writes an administrative entry in the mutation's own transaction: the change and its record are there together
- * or not at all. An entry about an application needs changeInTransaction, which tells its followers.
+ * Records a developer's action in the transaction of the change: both are committed, or neither. An entry about an
+ * application requires changeInTransaction, which wakes the application's followers.
  */
 export async function recordSecurityEvent(
   ctx: RecordingContext,

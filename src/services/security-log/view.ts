@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 
-/** What its owner is shown of an entry. */
+/** The columns of an entry that its owner can read. */
 export const securityLogSelect = {
   id: true,
   applicationId: true,

@@ -1,59 +1,57 @@
 import { lowestId } from '../../db/log-partition.ts';
 import { newId, timeOfId } from '../../lib/ids.ts';
-import type { Hold } from '../changes/carry.ts';
+import type { PendingEntry } from '../changes/carry.ts';
 import type { RecordedEntries } from '../recorded-entries.ts';
 
 /**
- * How long other instances have to make their entries visible, in milliseconds: the quarter second of their writers,
- * and what lies between their clocks and ours.
+ * The time that other instances have to make their entries visible, in milliseconds: the quarter second of their
+ * writers, and the difference between their clocks and ours.
  */
 export const settleMilliseconds = 1_000;
 
-export type { Hold };
-
-/** The entries that a transaction has recorded, until it has ended. */
+/** The entries that an open transaction has recorded. */
 export interface OpenTransaction extends RecordedEntries {
-  /** The applications that it has noted entries of. */
+  /** The applications of these entries. */
   readonly applications: readonly string[];
-  /** It was committed or rolled back: followers no longer wait for its entries. */
+  /** Call it after the commit or rollback: followers no longer wait for its entries. */
   settle(): void;
 }
 
 /**
- * Tells how far a follower may read.
+ * Determines how far a follower may read.
  *
- * An id is made when something happens, and its row becomes visible later: when the writer's batch is stored, or when
- * the transaction commits. Below the watermark nothing becomes visible any more, so that a follower which reads up to it
- * and goes on from there misses nothing and reads nothing twice.
+ * An id is generated when something happens. Its row becomes visible later: when the writer's batch is stored, or when
+ * the transaction commits. Below the watermark, no more rows become visible, so a follower that reads up to it and
+ * continues from there misses no entry and reads none twice.
  *
- * - Of this instance that is exact: an id is noted in the same tick in which it is made, and settled once its row is
- *   visible or never will be. Ask for the watermark before the statement that reads takes its snapshot.
- * - Of other instances it holds as long as their clocks are within half a second of this one and Redis is there: what
- *   they write within a second is waited for, and what takes them longer they announce (`heldElsewhere`). What comes
- *   later still, such as the entries of an instance that was cut off from the database and from Redis, is in the list
- *   and not in a live stream that has passed it.
+ * - For entries of this instance, this is exact: an id is noted in the tick in which it is generated, and settled when
+ *   its row is visible or never will be. Read the watermark before the reading statement takes its snapshot.
+ * - For entries of other instances, it is true while their clocks are within half a second of this one and Redis is
+ *   available. They have a second to store an entry, and announce entries that take longer (`pendingElsewhere`). An
+ *   entry that is stored even later, for example because its instance was cut off from the database and Redis, is in
+ *   the list, but not in a live stream that has already passed it.
  */
 export interface Watermark {
-  /** This application's followers may read entries below this id. */
+  /** Followers of this application may read entries below this id. */
   of(applicationId: string): string;
   open(): OpenTransaction;
-  /** The oldest unsettled entry of this instance for every application, in no order. */
-  holds(): readonly Hold[];
+  /** This instance's oldest unsettled entry of each application, in no order. */
+  pending(): readonly PendingEntry[];
 }
 
 export interface WatermarkOptions {
   /** Whether other instances write to the same log. */
   readonly shared: boolean;
-  /** The oldest entry that waits to be written behind, or is being written; null when there is none. */
+  /** The id of the oldest entry that the writer has not stored; null if there is none. */
   readonly oldestWaiting: () => string | null;
   /** What other instances have announced. */
-  readonly heldElsewhere: () => Iterable<Hold>;
+  readonly pendingElsewhere: () => Iterable<PendingEntry>;
 }
 
-export function createWatermark({ shared, oldestWaiting, heldElsewhere }: WatermarkOptions): Watermark {
+export function createWatermark({ shared, oldestWaiting, pendingElsewhere }: WatermarkOptions): Watermark {
   const transactions = new Set<Map<string, string>>();
 
-  function holds(): Hold[] {
+  function pending(): PendingEntry[] {
     const waiting = oldestWaiting();
     const recorded = [...transactions].flatMap((entries) =>
       [...entries].map(([applicationId, id]) => ({ applicationId, id })),
@@ -63,18 +61,18 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
 
   return {
     of(applicationId) {
-      // Above every id that this process has made since ids last restarted, and below every id that it will make, even if
-      // its clock stepped back a little. Ids from before a large step back are not waited for.
+      // Above every id that this process has generated since ids last restarted, and below every later one, even if its
+      // clock was set back a little. Ids from before a large step back are not waited for.
       const now = newId();
       let watermark = shared ? lowestId(timeOfId(now) - settleMilliseconds) : now;
-      const lower = (all: Iterable<Hold>) => {
-        for (const hold of all) {
-          const concerned = hold.applicationId === null || hold.applicationId === applicationId;
-          if (concerned && hold.id < watermark) watermark = hold.id;
+      const lower = (entries: Iterable<PendingEntry>) => {
+        for (const entry of entries) {
+          const concerned = entry.applicationId === null || entry.applicationId === applicationId;
+          if (concerned && entry.id < watermark) watermark = entry.id;
         }
       };
-      lower(holds());
-      if (shared) lower(heldElsewhere());
+      lower(pending());
+      if (shared) lower(pendingElsewhere());
       return watermark;
     },
     open() {
@@ -82,7 +80,7 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
       transactions.add(entries);
       return {
         note: (applicationId, id) => {
-          // The first entry of an application is its oldest, unless ids restarted in between.
+          // An application's first entry is its oldest, unless ids have restarted in between.
           const first = entries.get(applicationId);
           if (first === undefined || id < first) entries.set(applicationId, id);
         },
@@ -92,6 +90,6 @@ export function createWatermark({ shared, oldestWaiting, heldElsewhere }: Waterm
         settle: () => void transactions.delete(entries),
       };
     },
-    holds,
+    pending,
   };
 }

@@ -3,11 +3,11 @@ import type { SecurityLogRow } from './entry.ts';
 
 type Addresses = ReadonlyMap<string, string>;
 
-/** What came of a batch. */
+/** The result of writing a batch. */
 interface Written {
-  /** How many entries were dropped, because they cannot be stored. */
+  /** Number of entries that were dropped because they cannot be stored. */
   readonly dropped: number;
-  /** Entries to try again, because another transaction holds the rows that they need; in order. */
+  /** Entries to try again, in order, because another transaction has locked the rows that they need. */
   readonly heldUp: readonly SecurityLogRow[];
   readonly heldUpIps: Addresses;
 }
@@ -15,11 +15,11 @@ interface Written {
 const none: Addresses = new Map();
 
 /**
- * Writes a batch, except entries that wait for a lock. The deletion of an account or application with a million rows holds
- * its row for long, and other developers' entries must not wait for it: after a lock timeout, the batch is written developer
- * by developer.
- * @param write answers how many entries it dropped
- * @param locked developers to skip; those found locked are added
+ * Writes a batch, except entries that wait for a lock. The deletion of an account or application with a million rows
+ * locks its row for long, and other developers' entries must not wait for that: after a lock timeout, the batch is
+ * written developer by developer.
+ * @param write returns the number of entries that it dropped
+ * @param locked developers to skip; further developers whose rows are locked are added
  */
 export async function writeAroundLocks(
   write: (entries: readonly SecurityLogRow[], addresses: Addresses) => Promise<number>,
@@ -47,7 +47,7 @@ export async function writeAroundLocks(
   return { dropped, heldUp, heldUpIps: isKept ? addresses : none };
 }
 
-/** Null if another transaction held the needed rows for too long. */
+/** Null if another transaction locked the needed rows for too long. */
 async function unlessLocked(written: Promise<number>): Promise<number | null> {
   try {
     return await written;

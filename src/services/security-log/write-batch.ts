@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { takeTime } from '../../db/session-settings.ts';
+import { liftStatementTimeout } from '../../db/session-settings.ts';
 import type { SecurityLogRow } from './entry.ts';
 
-/** All entries wait behind these: so a lock, as of an application that is deleted with a million rows, is not waited for. */
+/** Short, because all other entries wait for this batch, and the deletion of a large application locks rows for long. */
 const lockTimeoutMilliseconds = 1_000;
 
 /**
- * Writes a batch in two statements of one transaction, whatever its size. An entry whose application or developer
- * was deleted in the meantime is left out instead of failing the batch, and so is one that is already stored, as after an
+ * Writes a batch of any size in two statements of one transaction. Entries whose application or developer has been
+ * deleted are skipped instead of failing the batch, and so are entries that are already stored, for example after an
  * ambiguous commit.
  */
 export async function writeBatch(
@@ -22,12 +22,12 @@ export async function writeBatch(
       if (entries.length > 0) await client.query(insertEntries, entryColumns(entries));
       if (lastIps.size > 0) await client.query(updateLastIps, lastIpColumns(lastIps));
     },
-    `BEGIN; ${takeTime}; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`,
+    `BEGIN; ${liftStatementTimeout}; SET LOCAL lock_timeout = '${lockTimeoutMilliseconds}ms'`,
   );
 }
 
-// Locking the parents keeps them there until the commit. Parents first, as the deletion of an account does, and in order of id:
-// so neither a deletion nor another batch can deadlock with this one.
+// The parents are locked so that they exist until the commit. They are locked first, like a deletion does, and in order
+// of their ids: neither a deletion nor another batch can deadlock with this one.
 const insertEntries = `
   WITH entry AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::uuid[],

@@ -8,31 +8,31 @@ import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
 import { writeAroundLocks } from './write-around-locks.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** Takes the outcomes of client requests and writes them behind, so that no customer waits for a log. */
+/** Writes the outcomes of client requests in the background, so that no customer waits for the log. */
 export interface SecurityLogWriter {
-  /** Notes an outcome; it is in the database at most 250 ms later. */
+  /** Adds an outcome, which is in the database at most 250 ms later. */
   add(client: ClientOrigin, input: ClientOutcome): void;
-  /** Notes the address a license was last used from, with the same delay; an unknown one leaves the last known. */
+  /** Sets the address that a license was last used from, with the same delay. Null leaves the last known address. */
   seen(licenseId: string, ip: string | null): void;
-  /** Writes all that is waiting. */
+  /** Writes everything that is waiting. */
   flush(): Promise<void>;
-  /** The lowest id of an entry that is not in the database yet, in the current batch or in the queue. */
+  /** The lowest id of the entries that are not in the database yet, in the current batch or in the queue. */
   readonly oldestWaiting: string | null;
-  /** Entries that wait to be written, the batch under way among them. */
+  /** Number of entries that wait to be written, including the current batch. */
   readonly waiting: number;
-  /** Entries that have been written. */
+  /** Number of entries that were written. */
   readonly written: number;
-  /** Entries that were dropped because the buffer was full. */
+  /** Number of entries that were dropped because the buffer was full or the database refused them. */
   readonly shed: number;
   /**
-   * Writes all that is waiting and stops.
-   * @param deadline until when it waits for locked rows, in terms of `performance.now()`; ten seconds by default
+   * Writes everything that is waiting and stops.
+   * @param deadline how long it waits for locked rows, in terms of `performance.now()`; ten seconds by default
    * @throws {Error} when some of it could not be written and is lost
    */
   close(deadline?: number): Promise<void>;
 }
 
-/** An outcome is always of some application's client. */
+/** An outcome always belongs to an application. */
 export type ClientOutcome = SecurityLogInput & { readonly applicationId: string };
 
 export interface SecurityLogWriterOptions {
@@ -40,14 +40,14 @@ export interface SecurityLogWriterOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly delayMilliseconds?: number;
-  /** Entries kept while the database is slow; beyond it the oldest go, and are counted. */
+  /** Maximum number of waiting entries; beyond it, the oldest are dropped and counted. */
   readonly maxBuffered?: number;
   /** Called with the applications whose logs have new entries. */
   readonly onWritten?: (applicationIds: ReadonlySet<string>) => void;
 }
 
 const largestBatch = 1_000;
-/** How long a writer that closes waits for locked rows, in milliseconds. */
+/** How long `close` waits for locked rows, in milliseconds. */
 const longestLock = 10_000;
 
 export function createSecurityLogWriter(options: SecurityLogWriterOptions): SecurityLogWriter {
@@ -61,7 +61,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   } = options;
   let entries: SecurityLogRow[] = [];
   let batch: readonly SecurityLogRow[] = [];
-  /** Entries of developers whose rows are locked: they are tried again, and delay no other entries. */
+  /** Entries of developers whose rows are locked. They are tried again and do not delay other entries. */
   let heldUp: SecurityLogRow[] = [];
   let isHeldUp = false;
   let lastIps = new Map<string, string>();
@@ -71,7 +71,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let writing: Promise<void> | undefined;
   let closed = false;
 
-  /** Ids restarted while entries waited, because the clock was set back: they are out of order until those are written. */
+  /** True if ids restarted while entries waited, because the clock was set back; until those entries are written. */
   let isOutOfOrder = false;
   const waitingRows = () => [...heldUp, ...batch, ...entries];
 
@@ -88,7 +88,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     log.warn({ shed, excess }, 'security log buffer is full: dropped the oldest entries');
   };
 
-  /** Writes what waits now. Entries that arrive meanwhile wait for the next turn, or no turn would end under load. */
+  /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
     const locked = new Set<string>();
     const heldUpIps = new Map<string, string>();
@@ -130,7 +130,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   const flush = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    // Waits for the write under way and then writes the rest: nothing that was added before the call is left out.
+    // Waits for the current write and then writes the rest, so that everything added before the call is written.
     const previous = writing;
     const current = (async () => {
       await previous;
@@ -150,7 +150,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       if (before === undefined) isOutOfOrder = false;
       else if (id < before.id) isOutOfOrder = true;
       entries.push({ ...input, id, ip: client.ip, country: client.country, createdAt });
-      // Cutting the front of an array costs its length, so let a tenth gather first.
+      // Removing from the front of an array takes time in proportion to its length, so it is done a tenth at a time.
       if (entries.length > maxBuffered * 1.1) trim();
       schedule();
     },
@@ -195,9 +195,9 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 }
 
 /**
- * Writes a batch. Where the database refuses its data, the halves are tried apart, so that one entry that cannot be
- * stored is dropped alone and does not hold back all that come after it.
- * @returns how many entries were dropped
+ * Writes a batch. If the database refuses its data, each half is tried separately, so that only the entries that cannot
+ * be stored are dropped, and the others are not delayed.
+ * @returns the number of dropped entries
  */
 async function writeWhatCanBe(
   pool: Pool,

@@ -6,7 +6,7 @@ import type { LicenseEffects } from './decide.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 /** A license that this transaction has locked. */
-export interface HeldLicense extends LicenseSnapshot {
+export interface LockedLicense extends LicenseSnapshot {
   readonly keyHash: Uint8Array;
 }
 
@@ -17,13 +17,13 @@ export type LicenseReference = { readonly licenseKey: string } | { readonly lice
  * Reads and locks a license until the transaction ends, so that a verdict on it is still correct when its effects are
  * written. Null if it does not exist.
  */
-export async function holdLicense(
+export async function lockLicense(
   transaction: Prisma.TransactionClient,
   reference: LicenseReference,
-): Promise<HeldLicense | null> {
+): Promise<LockedLicense | null> {
   const [keyHash, id] =
     'licenseKey' in reference ? [sha256(reference.licenseKey), null] : [null, reference.licenseId];
-  const [license] = await transaction.$queryRaw<HeldLicense[]>`
+  const [license] = await transaction.$queryRaw<LockedLicense[]>`
     SELECT id, application_id AS "applicationId", status::text AS status, duration_seconds AS "durationSeconds",
       expires_at AS "expiresAt", hwid, subscription_tier AS "subscriptionTier", key_hash AS "keyHash"
     FROM licenses WHERE (key_hash = ${keyHash} OR id = ${id}::uuid) AND ${Prisma.raw(isNotUnderWay)}
@@ -32,13 +32,13 @@ export async function holdLicense(
 }
 
 /** Applies a verdict's effects to a locked license. @returns the updated license */
-export async function applyToHeld(
+export async function applyToLocked(
   transaction: Prisma.TransactionClient,
   invalidations: Invalidations,
-  license: HeldLicense,
+  license: LockedLicense,
   effects: LicenseEffects,
   now: Date,
-): Promise<HeldLicense> {
+): Promise<LockedLicense> {
   const { activate, bindHwid } = effects;
   if (activate === null && bindHwid === null) return license;
   invalidations.license(license.keyHash);
