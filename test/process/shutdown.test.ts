@@ -42,6 +42,11 @@ async function start(env: Readonly<Record<string, string>>): Promise<ServiceProc
   return service;
 }
 
+const codeOfCause = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause
+    ? error.cause.code
+    : undefined;
+
 /** Validates licenses one after another over kept-alive connections until the service stops listening. */
 async function validateUntilGone(baseUrl: string, workers: number) {
   const application = await (await createWorld({ baseUrl })).createApplication();
@@ -50,15 +55,19 @@ async function validateUntilGone(baseUrl: string, workers: number) {
   const failures: unknown[] = [];
   const work = async () => {
     const session = await openSession({ baseUrl, clock: systemClock }, application);
+    let lastRequestAt = performance.now();
     for (let license = waiting.pop(); license !== undefined; license = waiting.pop()) {
+      const sinceLastRequest = performance.now() - lastRequestAt;
+      lastRequestAt = performance.now();
       try {
         const { code } = await session.ask(validatePath, { licenseKey: license.licenseKey });
         if (code === 'OK') answered.push(license.id);
         else failures.push(code);
       } catch (error) {
-        const cause = error instanceof Error ? error.cause : undefined;
-        if (!(cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'))
-          failures.push(error);
+        const code = codeOfCause(error);
+        // A stopping service closes a connection that was idle for half a second; on a busy machine, it may have been.
+        const wasIdle = code === 'UND_ERR_SOCKET' && sinceLastRequest > 400;
+        if (code !== 'ECONNREFUSED' && !wasIdle) failures.push(error);
         return;
       }
     }
