@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { hasPgbouncer } from './test/setup/pgbouncer-program.ts';
 import { replacing } from './test/setup/replacing.ts';
@@ -35,6 +36,9 @@ const apiOnBoth = [
  */
 const maxWorkers = Math.max(2, Math.min(availableParallelism() + 1, Math.floor(totalmem() / 2 ** 31)));
 
+const builtThreads = fileURLToPath(new URL('test/setup/spawn-built.ts', import.meta.url));
+const resolve = { alias: [{ find: /^\.\/spawn\.ts$/, replacement: builtThreads }] };
+
 announce();
 
 const shared = {
@@ -57,6 +61,7 @@ const together = { ...shared, isolate: false };
 
 /** Tests of the public interfaces run once on each kind of database. */
 const apiOn = (databaseKind: 'memory' | 'server', include: string[]) => ({
+  resolve,
   test: {
     ...together,
     name: `api on ${databaseKind === 'memory' ? 'the embedded database' : 'a PostgreSQL server'}`,
@@ -68,6 +73,7 @@ const apiOn = (databaseKind: 'memory' | 'server', include: string[]) => ({
 export default defineConfig({
   test: {
     maxWorkers,
+    globalSetup: ['test/setup/build-threads.ts'],
     tags: [
       {
         name: 'slow',
@@ -75,18 +81,19 @@ export default defineConfig({
       },
     ],
     projects: [
-      { test: { ...together, name: 'pure', include: pure, exclude: replacing } },
+      { resolve, test: { ...together, name: 'pure', include: pure, exclude: replacing } },
       {
+        resolve,
         test: {
           ...together,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...api, ...pure, ...replacing],
+          // Without a server, the API runs once, on the embedded database, in the processes that have loaded the service.
+          exclude: [...(onServer ? api : []), ...pure, ...replacing],
         },
       },
-      { test: { ...shared, name: 'parts with replaced modules', include: replacing } },
-      apiOn('memory', isEveryday && onServer ? apiOnBoth : api),
-      ...(onServer ? [apiOn('server', api)] : []),
+      { resolve, test: { ...shared, name: 'parts with replaced modules', include: replacing } },
+      ...(onServer ? [apiOn('memory', isEveryday ? apiOnBoth : api), apiOn('server', api)] : []),
     ],
   },
 });

@@ -269,20 +269,19 @@ describe('a data directory', () => {
   });
 });
 
-test(
-  'doctor does not advise to forget a previous secret that private keys are encrypted under',
-  async () => {
-    const env = { DATA_DIR: await freshDirectory() };
-    const service = await startTestServer({ database: 'memory', env });
-    await (await createWorld(service)).createApplication();
-    await service.close();
-    replaceMasterSecret(env.DATA_DIR, Date.now() - 8 * 86_400_000);
-    const { warnings } = await examine(env);
-    expect(warnings).toMatch(/1 private keys are still encrypted under a previous secret/);
-    expect(warnings).not.toMatch(/forget-previous|any more/);
-  },
-  long,
-);
+test('doctor does not advise to forget a previous secret that private keys are encrypted under', {
+  tags: 'slow',
+  timeout: long,
+}, async () => {
+  const env = { DATA_DIR: await freshDirectory() };
+  const service = await startTestServer({ database: 'memory', env });
+  await (await createWorld(service)).createApplication();
+  await service.close();
+  replaceMasterSecret(env.DATA_DIR, Date.now() - 8 * 86_400_000);
+  const { warnings } = await examine(env);
+  expect(warnings).toMatch(/1 private keys are still encrypted under a previous secret/);
+  expect(warnings).not.toMatch(/forget-previous|any more/);
+});
 
 describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
   let service: TestServer;

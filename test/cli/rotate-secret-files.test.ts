@@ -174,21 +174,20 @@ describe('a start on a database that has been used', () => {
     expect(await serve()).toEqual({ cookie: 200, verdict: 'OK' });
   });
 
-  test(
-    'is refused with another secret, unless the right one is set as the previous one',
-    async () => {
-      const right = (await secret()).trim();
-      const other = { SERVICE_SECRET: randomBytes(32).toString('base64') };
-      expect(await refusal(other)).toMatch(/encrypted with another SERVICE_SECRET.*SERVICE_SECRET_PREVIOUS/);
-      await writeFile(path('service-secret'), `${randomBytes(32).toString('base64')}\n`);
-      expect(await refusal()).toMatch(/encrypted with another SERVICE_SECRET.*restore the secret/);
-      expect(await serve({ ...other, SERVICE_SECRET_PREVIOUS: right })).toEqual({
-        cookie: 200,
-        verdict: 'OK',
-      });
-      // The text of the file works as SERVICE_SECRET, as after a move to a server.
-      expect(await serve({ SERVICE_SECRET: right })).toEqual({ cookie: 200, verdict: 'OK' });
-    },
-    long,
-  );
+  test('is refused with another secret, unless the right one is set as the previous one', {
+    tags: 'slow',
+    timeout: long,
+  }, async () => {
+    const right = (await secret()).trim();
+    const other = { SERVICE_SECRET: randomBytes(32).toString('base64') };
+    expect(await refusal(other)).toMatch(/encrypted with another SERVICE_SECRET.*SERVICE_SECRET_PREVIOUS/);
+    await writeFile(path('service-secret'), `${randomBytes(32).toString('base64')}\n`);
+    expect(await refusal()).toMatch(/encrypted with another SERVICE_SECRET.*restore the secret/);
+    expect(await serve({ ...other, SERVICE_SECRET_PREVIOUS: right })).toEqual({
+      cookie: 200,
+      verdict: 'OK',
+    });
+    // The text of the file works as SERVICE_SECRET, as after a move to a server.
+    expect(await serve({ SERVICE_SECRET: right })).toEqual({ cookie: 200, verdict: 'OK' });
+  });
 });

@@ -10,7 +10,9 @@ import { ensureTemplate, silent } from '../setup/database.ts';
 
 beforeAll(ensureTemplate);
 
-test('licenses of a mint whose process died are in no backup, and a start deletes only them', async () => {
+test('licenses of a mint whose process died are in no backup, and a start deletes only them', {
+  tags: 'slow',
+}, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'test-mint-'));
   const open = () => openDatabase({ kind: 'embedded', directory }, { log: silent });
   const [developerId, applicationId] = [newId(), newId()];

@@ -98,7 +98,10 @@ describe("an application's security log", () => {
   });
 });
 
-test('following continues across a restart: no entry is lost or repeated', async () => {
+test('following continues across a restart: no entry is lost or repeated', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-follow-'));
   const env = { DATA_DIR: directory };
   let server = await startTestServer({ env });
@@ -143,4 +146,4 @@ test('following continues across a restart: no entry is lost or repeated', async
     await server.close();
     await rm(directory, { recursive: true });
   }
-}, 60_000);
+});

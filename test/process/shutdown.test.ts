@@ -123,17 +123,20 @@ async function stopping(service: ServiceProcess, signal: NodeJS.Signals): Promis
   await vi.waitFor(() => expect(service.output()).toContain('Stopping'), { timeout: 10_000, interval: 5 });
 }
 
-test('Ctrl-C under npm start arrives twice but counts once: the log is written before the end', async () => {
+test('Ctrl-C under npm start arrives twice but counts once: the log is written before the end', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   await holdConnection(service);
   await stopping(service, 'SIGINT');
   expect(await service.stop('SIGINT')).toBe(0);
-}, 60_000);
+});
 
-test('a second signal ends the service at once', async () => {
+test('a second signal ends the service at once', { tags: 'slow', timeout: 60_000 }, async () => {
   const service = await start({ DATA_DIR: 'memory:' });
   await holdConnection(service);
   await stopping(service, 'SIGTERM');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(await service.stop()).toBe(1);
-}, 60_000);
+});

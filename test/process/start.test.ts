@@ -63,21 +63,25 @@ test('a misspelt variable is reported at the start', async () => {
 /** Gives a command a terminal (util-linux). */
 const script = '/usr/bin/script';
 
-test.skipIf(!existsSync(script))('the log is human-readable on a terminal and JSON elsewhere', async () => {
-  const onTerminal = await startBy(script, '-qec', `${process.execPath} dist/main.js`, '/dev/null');
-  onTerminal.child.kill('SIGTERM');
-  await onTerminal.silent;
-  expect(onTerminal.output()).toMatch(/INFO.*Listening on http/);
-  expect(onTerminal.output()).toMatch(/Open http:\S+ in a browser/);
-  expect(onTerminal.output()).not.toContain('{"level"');
+test.skipIf(!existsSync(script))(
+  'the log is human-readable on a terminal and JSON elsewhere',
+  { tags: 'slow' },
+  async () => {
+    const onTerminal = await startBy(script, '-qec', `${process.execPath} dist/main.js`, '/dev/null');
+    onTerminal.child.kill('SIGTERM');
+    await onTerminal.silent;
+    expect(onTerminal.output()).toMatch(/INFO.*Listening on http/);
+    expect(onTerminal.output()).toMatch(/Open http:\S+ in a browser/);
+    expect(onTerminal.output()).not.toContain('{"level"');
 
-  const elsewhere = await startBy(process.execPath, 'dist/main.js');
-  elsewhere.child.kill('SIGTERM');
-  await elsewhere.silent;
-  for (const line of elsewhere.output().trim().split('\n'))
-    expect(() => JSON.parse(line), line).not.toThrow();
-  expect(elsewhere.output()).not.toContain('in a browser');
-});
+    const elsewhere = await startBy(process.execPath, 'dist/main.js');
+    elsewhere.child.kill('SIGTERM');
+    await elsewhere.silent;
+    for (const line of elsewhere.output().trim().split('\n'))
+      expect(() => JSON.parse(line), line).not.toThrow();
+    expect(elsewhere.output()).not.toContain('in a browser');
+  },
+);
 
 test('GraphQL, which is loaded on first use, answers every request of the first moment', async () => {
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });

@@ -24,7 +24,10 @@ test('SIGTERM breaks off every open stream without completing it, and the servic
   expect(service.output()).not.toMatch(/"level":(50|60)|Error/);
 }, 60_000);
 
-test('readers that disconnect early or late do not harm the service', async () => {
+test('readers that disconnect early or late do not harm the service', {
+  tags: 'slow',
+  timeout: 60_000,
+}, async () => {
   const { service, world, follow } = await start();
   for (let turn = 0; turn < 15; turn++) {
     const stream = await follow();
@@ -35,4 +38,4 @@ test('readers that disconnect early or late do not harm the service', async () =
   expect((await fetch(`${service.url}/health`)).status).toBe(200);
   expect(await service.stop()).toBe(0);
   expect(service.output()).not.toMatch(/"level":(50|60)|Error/);
-}, 60_000);
+});

@@ -81,7 +81,10 @@ describe('embedded files', () => {
   });
 });
 
-test('a service with a truncated secret file fails with advice and does not change the file', async () => {
+test('a service with a truncated secret file fails with advice and does not change the file', {
+  tags: 'slow',
+  timeout: 300_000,
+}, async () => {
   const directory = await copy();
   const service = await startServiceProcess({ DATA_DIR: directory });
   expect(await service.stop()).toBe(0);
@@ -94,4 +97,4 @@ test('a service with a truncated secret file fails with advice and does not chan
   expect(said).not.toContain(before.toString().trim());
   expect(readFileSync(path)).toEqual(before);
   tally({ faults: 1 });
-}, 300_000);
+});
