@@ -107,6 +107,7 @@ function announce(): void {
     ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
     ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
   ];
-  if (isEveryday) process.stderr.write(`Takes about 10 minutes on two processors that are idle.\n`);
+  const minutes = onServer ? 8 : 4;
+  if (isEveryday) process.stderr.write(`Takes about ${minutes} minutes on two idle processors.\n`);
   if (skipped.length > 0) process.stderr.write(`Left out: ${skipped.join('; ')}.\n`);
 }
