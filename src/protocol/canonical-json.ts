@@ -5,13 +5,16 @@
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue | undefined };
 
+/** Nesting that a client accepts (SPEC §2), so that none runs out of stack. A response has two levels. */
+export const maxDepth = 64;
+
 /**
  * Serializes a value as canonical JSON (RFC 8785): the text that is signed and, in responses, sealed (SPEC §2).
  * ECMAScript already serializes strings and numbers as the RFC requires (§3.2.2) and sorts by UTF-16 code units
  * (§3.2.3). Values that JSON cannot represent are rejected, never converted, so a signature covers exactly the value
  * that was passed.
  * @throws {TypeError} for undefined, array holes, lone surrogates, NaN, infinities, bigints, functions, symbols,
- *   non-plain objects and cycles
+ *   non-plain objects, cycles, and values nested more than `maxDepth` deep
  */
 export function canonicalJson(value: JsonValue): string {
   return print(value, []);
@@ -44,6 +47,7 @@ function printText(text: string): string {
 
 function printCompound(value: object, ancestors: readonly object[]): string {
   if (ancestors.includes(value)) throw new TypeError('JSON cannot carry an object that contains itself');
+  if (ancestors.length >= maxDepth) throw new TypeError(`JSON is nested more than ${maxDepth} deep`);
   const within = [...ancestors, value];
   // `Array.from` instead of `map`, which skips holes.
   if (Array.isArray(value)) return `[${Array.from(value, (item: unknown) => print(item, within)).join()}]`;

@@ -147,6 +147,7 @@ export const innerHead = z.object({
   timestamp: unixTime,
   v: version,
   echoNonce: z.boolean().optional(),
+  echoRequest: z.boolean().optional(),
 });
 export type InnerHead = z.infer<typeof innerHead>;
 
@@ -178,6 +179,8 @@ const resultHead = z.object({
   v: version,
   /** The request's nonce, if the request set `echoNonce` (SPEC §8). */
   nonce: z.string().optional(),
+  /** The hash of the request's plaintext, if the request set `echoRequest` (SPEC §8). */
+  requestSha256B64: z.string().optional(),
 });
 
 /** Clients treat unknown codes as refusals, so that later servers can add more. */

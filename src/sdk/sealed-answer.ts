@@ -1,5 +1,6 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import * as z from 'zod';
-import { decodeBase64 } from '../protocol/base64.ts';
+import { decodeBase64, encodeBase64 } from '../protocol/base64.ts';
 import { decodeUtf8 } from '../protocol/bytes.ts';
 import { canonicalJson, type JsonValue } from '../protocol/canonical-json.ts';
 import { openEnvelope } from '../protocol/envelope.ts';
@@ -21,17 +22,24 @@ export interface ExpectedAnswer<Result> {
   readonly session: Session;
   /** The nonce that the request carried. */
   readonly nonce: string;
+  /** The plaintext of the request, if it asked for its hash; null for a request of an earlier client. */
+  readonly request: Uint8Array | null;
   readonly result: z.ZodType<Result>;
   readonly settings: Pick<Settings, 'publicKey' | 'now'>;
 }
 
 /** Members that bind a response to its request. Parsed separately, because they are checked before the others. */
-const binding = z.object({ sessionId: z.string(), timestamp: z.int(), nonce: z.string().optional() });
+const binding = z.object({
+  sessionId: z.string(),
+  timestamp: z.int(),
+  nonce: z.string().optional(),
+  requestSha256B64: z.string().optional(),
+});
 
 /** Opens a sealed response, performing the checks of SPEC §7 in order. */
 export function openSealedAnswer<Result>(
   body: unknown,
-  { session, nonce, result, settings }: ExpectedAnswer<Result>,
+  { session, nonce, request, result, settings }: ExpectedAnswer<Result>,
 ): Answer<Result> | Failure {
   const outer = sealedResponse.safeParse(body);
   if (!outer.success) return untrusted('The response is not sealed');
@@ -51,6 +59,10 @@ export function openSealedAnswer<Result>(
   }
   // Before the clock: the nonce proves that the response is fresh, and only a fresh timestamp says anything about this clock.
   if (bound.data.nonce !== nonce) return untrusted("The response does not contain the request's nonce");
+  // Someone who reads the handshake can send the server another request under the same nonce.
+  if (request !== null && bound.data.requestSha256B64 !== encodeBase64(sha256(request))) {
+    return untrusted('The response is to another request than the one that was sent');
+  }
   if (!isOnTime(bound.data.timestamp, settings.now)) return clockFailure();
 
   const parsed = result.safeParse(inner);

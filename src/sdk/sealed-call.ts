@@ -42,12 +42,14 @@ export function createSealedCall(settings: Settings): SealedCall {
       timestamp: unixSeconds(settings.now),
       v: protocolVersion,
       echoNonce: true,
+      echoRequest: true,
     };
-    const envelope = sealEnvelope(session.key, utf8(JSON.stringify({ ...members, ...head })));
+    const request = utf8(JSON.stringify({ ...members, ...head }));
+    const envelope = sealEnvelope(session.key, request);
     const answer = await post(path, { sessionId: session.sessionId, ...envelope }, signal);
     if (answer.kind === 'failure') return answer;
     if (answer.status !== 200) return refusalOf(answer);
-    return openSealedAnswer(answer.body, { session, nonce, result, settings });
+    return openSealedAnswer(answer.body, { session, nonce, request, result, settings });
   }
 
   async function attempt<Result>(input: SealedCallInput<Result>, signal: AbortSignal) {

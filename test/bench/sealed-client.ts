@@ -35,7 +35,7 @@ export function createSealedClient(options: ClientOptions): SealedClient {
   let sessions: readonly Session[] = [];
   let openedAt = Number.NEGATIVE_INFINITY;
   let turn = 0;
-  let last: { readonly session: Session; readonly nonce: string } | undefined;
+  let last: { readonly session: Session; readonly nonce: string; readonly request: null } | undefined;
 
   return {
     refresh: async () => {
@@ -47,7 +47,7 @@ export function createSealedClient(options: ClientOptions): SealedClient {
       const session = sessions[turn++ % sessions.length];
       if (session === undefined) throw new Error('No session is open');
       const nonce = randomBytes(16).toString('base64');
-      last = { session, nonce };
+      last = { session, nonce, request: null };
       const timestamp = Math.floor(Date.now() / 1000);
       const inner = JSON.stringify({ ...members, nonce, timestamp, v: 1, echoNonce: true });
       return {

@@ -52,6 +52,13 @@ const schema = z.object({
   handshakes: z.array(z.object({ why, answer: z.unknown(), expect: z.string() })),
   requests,
   answers,
+  requestEcho: z.object({
+    innerRequest: z.string(),
+    request: envelope,
+    innerAnswer: z.string(),
+    answer: sealedAnswer,
+    answers,
+  }),
   clientAuth: z
     .array(
       z.object({

@@ -16,7 +16,7 @@ const licenseKey = 'QW7RT-9XKLM-2VBNP-HJ4DF-6SGC8';
 const hwid = 'device-1';
 
 /** The members that bind an inner answer to its request. */
-const binding = ['sessionId', 'timestamp', 'v', 'nonce'];
+const binding = ['sessionId', 'timestamp', 'v', 'nonce', 'requestSha256B64'];
 
 type Ask = (client: Client, more?: { signal?: AbortSignal; hwid?: string }) => Promise<ClientAuthOutcome>;
 const verbs: [name: 'register' | 'login' | 'upgrade', ask: Ask][] = [
@@ -168,7 +168,9 @@ test('each verb sends only its own members', async ({ server }) => {
   await client.login({ username, password, hwid });
   await client.upgrade({ username, licenseKey, hwid });
   const [, registered, loggedIn, upgraded] = server.seen.map(({ inner }) => inner);
-  const { nonce, timestamp, v, echoNonce, ...sent } = innerRegisterRequest.strict().parse(registered);
+  const { nonce, timestamp, v, echoNonce, echoRequest, ...sent } = innerRegisterRequest
+    .strict()
+    .parse(registered);
   expect(sent).toEqual({ username, password, email, licenseKey, hwid });
   expect(innerLoginRequest.strict().parse(loggedIn)).toMatchObject({ username, password, hwid });
   expect(innerUpgradeRequest.strict().parse(upgraded)).toMatchObject({ username, licenseKey, hwid });

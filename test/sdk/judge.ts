@@ -27,15 +27,17 @@ export type Judgement =
       readonly sessionId: string;
       readonly key: Uint8Array;
       readonly head: InnerHead | null;
+      readonly plaintext: Uint8Array;
     }
   | {
       readonly kind: 'accepted';
       readonly sessionId: string;
       readonly key: Uint8Array;
       readonly inner: InnerHead;
+      readonly plaintext: Uint8Array;
     };
 
-const plaintext = (code: PlaintextErrorCode): Judgement => ({ kind: 'plaintext', code });
+const refused = (code: PlaintextErrorCode): Judgement => ({ kind: 'plaintext', code });
 
 /** SPEC §10, steps 1 to 5, without services; for the inner body of validate by default. */
 export function judgeRequest(
@@ -44,22 +46,22 @@ export function judgeRequest(
   innerRequest: z.ZodType<InnerHead> = innerValidateRequest,
 ): Judgement {
   const outer = sealedRequest.safeParse(body);
-  if (!outer.success) return plaintext(isPlaintextBody(body) ? 'CRYPTO_REQUIRED' : 'VALIDATION_FAILED');
+  if (!outer.success) return refused(isPlaintextBody(body) ? 'CRYPTO_REQUIRED' : 'VALIDATION_FAILED');
   const { sessionId, ...envelope } = outer.data;
   const key = keyOf(sessionId);
-  if (key === undefined) return plaintext('SESSION_EXPIRED');
+  if (key === undefined) return refused('SESSION_EXPIRED');
   const bytes = openEnvelope(key, envelope);
-  if (bytes === null) return plaintext('DECRYPT_FAIL');
+  if (bytes === null) return refused('DECRYPT_FAIL');
 
   const inner = parse(bytes);
   const head = innerHead.safeParse(inner);
-  if (!head.success) return { kind: 'malformed', sessionId, key, head: null };
-  if (Math.abs(head.data.timestamp - now) > clockSkewSeconds) return plaintext('CLOCK_SKEW');
+  if (!head.success) return { kind: 'malformed', sessionId, key, head: null, plaintext: bytes };
+  if (Math.abs(head.data.timestamp - now) > clockSkewSeconds) return refused('CLOCK_SKEW');
   const nonce = encodeBase64(decodeBase64(head.data.nonce) ?? new Uint8Array());
-  if (!useNonce(sessionId, nonce)) return plaintext('REPLAY');
+  if (!useNonce(sessionId, nonce)) return refused('REPLAY');
   const request = innerRequest.safeParse(inner);
-  if (!request.success) return { kind: 'malformed', sessionId, key, head: head.data };
-  return { kind: 'accepted', sessionId, key, inner: request.data };
+  if (!request.success) return { kind: 'malformed', sessionId, key, head: head.data, plaintext: bytes };
+  return { kind: 'accepted', sessionId, key, inner: request.data, plaintext: bytes };
 }
 
 function isPlaintextBody(body: unknown): boolean {

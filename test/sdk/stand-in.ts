@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { sha256 } from '@noble/hashes/sha2.js';
 import type { z } from 'zod';
 import { decodeBase64, encodeBase64, encodeBase64Url } from '../../src/protocol/base64.ts';
 import { randomBytes, utf8 } from '../../src/protocol/bytes.ts';
@@ -121,6 +122,12 @@ function headOf(judgement: Judgement): InnerHead | null {
   return judgement.kind === 'malformed' ? judgement.head : null;
 }
 
+/** The hash of the request, if it asked for it. */
+function requestEchoOf(judgement: Judgement): JsonObject {
+  if (headOf(judgement)?.echoRequest !== true || judgement.kind === 'plaintext') return {};
+  return { requestSha256B64: encodeBase64(sha256(judgement.plaintext)) };
+}
+
 /** A server on loopback that implements the protocol, and that each test can make misbehave. */
 export async function startStandIn(): Promise<StandIn> {
   const seed = randomBytes(32);
@@ -175,7 +182,7 @@ export async function startStandIn(): Promise<StandIn> {
     const sessionId = judgement.kind === 'plaintext' ? '' : judgement.sessionId;
     const head = headOf(judgement);
     const echo = head?.echoNonce === true ? { nonce: head.nonce } : {};
-    const bound = { sessionId, timestamp, v: 1, ...echo };
+    const bound = { sessionId, timestamp, v: 1, ...echo, ...requestEchoOf(judgement) };
     const failed = { success: false, code: 'VALIDATION_FAILED', message: 'No', ...malformed, ...bound };
     const succeeded = { success: true, code: 'OK', ...success, ...bound };
     const inner: JsonObject = judgement.kind === 'accepted' ? succeeded : failed;

@@ -66,6 +66,7 @@ describe('a request', () => {
       timestamp: Math.floor(server.clock / 1000),
       v: 1,
       echoNonce: true,
+      echoRequest: true,
     });
     expect(decodeBase64(first?.inner.nonce ?? '')).toHaveLength(16);
     expect(second?.inner).not.toHaveProperty('hwid');

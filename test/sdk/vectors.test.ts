@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { utf8 } from '../../src/protocol/bytes.ts';
 import {
   clientAuthResult,
   type InnerHead,
@@ -39,6 +40,7 @@ function judgeAnswer<Result extends { success: boolean }>(
   answer: unknown,
   nonce: string,
   result: z.ZodType<Result>,
+  request: Uint8Array | null = null,
 ): string {
   const session = {
     kind: 'session',
@@ -46,7 +48,7 @@ function judgeAnswer<Result extends { success: boolean }>(
     key: exchange.sessionKeyHex,
     openedAt: exchange.now * 1000,
   } as const;
-  const outcome = openSealedAnswer(answer, { session, nonce, result, settings });
+  const outcome = openSealedAnswer(answer, { session, nonce, request, result, settings });
   if (outcome.kind === 'failure') return outcome.reason;
   return outcome.inner.success ? 'valid' : 'refused';
 }
@@ -76,6 +78,13 @@ function judgeSealed(
 describe('a sealed answer that is', () => {
   it.each(sealedVectors.answers)('$why: $expect', ({ answer, expect: expected }) => {
     expect(judgeAnswer(answer, sentNonce, validateResult)).toBe(expected);
+  });
+});
+
+describe('to a client that asked for the hash of its request, a sealed answer that is', () => {
+  const { innerRequest, answers } = sealedVectors.requestEcho;
+  it.each(answers)('$why: $expect', ({ answer, expect: expected }) => {
+    expect(judgeAnswer(answer, sentNonce, validateResult, utf8(innerRequest))).toBe(expected);
   });
 });
 

@@ -1,5 +1,6 @@
 import { openAesGcm } from '../../crypto/aead.ts';
-import { decodeBase64 } from '../../crypto/base64.ts';
+import { decodeBase64, encodeBase64 } from '../../crypto/base64.ts';
+import { sha256 } from '../../crypto/hash.ts';
 import type { OpenedTicket } from '../../crypto/session-ticket.ts';
 import { unixSeconds } from '../../lib/clock.ts';
 import { clockSkewSeconds } from '../../protocol/constants.ts';
@@ -8,6 +9,13 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { ProtocolError, sessionExpired } from '../protocol-error.ts';
 
+/** What the response repeats of the request, as far as the request asked for it (SPEC §8). */
+interface Echo {
+  readonly nonce?: string;
+  /** SHA-256 of the plaintext, byte for byte. */
+  readonly requestSha256B64?: string;
+}
+
 /** A sealed request that was opened with its session's key. */
 export interface OpenedRequest {
   readonly sessionId: string;
@@ -15,8 +23,7 @@ export interface OpenedRequest {
   readonly application: ApplicationSnapshot;
   /** The inner body as JSON, of which only the common members have been validated; undefined if these are malformed. */
   readonly inner: unknown;
-  /** The nonce to include in the response, if the request asked for it (SPEC, "Nonce echo"). */
-  readonly echo: string | undefined;
+  readonly echo: Echo;
 }
 
 /**
@@ -34,12 +41,20 @@ export async function openRequest(ctx: ServiceContext, request: SealedRequest): 
   if (application === null) throw sessionExpired();
   ctx.notes.applicationId = application.id;
 
-  const inner = parseJson(openEnvelope(session, request));
+  const plaintext = openEnvelope(session, request);
+  const inner = parseJson(plaintext);
   const head = innerHead.safeParse(inner);
   const opened = { sessionId: request.sessionId, session, application };
-  if (!head.success) return { ...opened, inner: undefined, echo: undefined };
+  if (!head.success) return { ...opened, inner: undefined, echo: {} };
   await refuseStaleOrReplayed(ctx, { session, epoch }, head.data);
-  return { ...opened, inner, echo: head.data.echoNonce === true ? head.data.nonce : undefined };
+  return { ...opened, inner, echo: echoOf(head.data, plaintext) };
+}
+
+function echoOf(head: InnerHead, plaintext: Uint8Array): Echo {
+  return {
+    ...(head.echoNonce === true && { nonce: head.nonce }),
+    ...(head.echoRequest === true && { requestSha256B64: encodeBase64(sha256(plaintext)) }),
+  };
 }
 
 function openEnvelope(session: OpenedTicket, request: SealedRequest): Uint8Array {

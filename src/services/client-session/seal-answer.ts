@@ -26,7 +26,7 @@ export function sealAnswer(
     sessionId: request.sessionId,
     timestamp: unixSeconds(ctx.env.clock),
     v: protocolVersion,
-    ...(request.echo !== undefined && { nonce: request.echo }),
+    ...request.echo,
   };
   const bytes = Buffer.from(canonicalJson(inner), 'utf8');
   const signature = request.application.signer.sign(bytes);

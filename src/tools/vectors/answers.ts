@@ -1,4 +1,5 @@
 import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
+import { concatBytes, utf8 } from '../../protocol/bytes.ts';
 import { canonicalJson, type JsonObject } from '../../protocol/canonical-json.ts';
 import { goodAnswer, now, sealAnswer } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
@@ -14,12 +15,14 @@ export interface AnswerVector {
 
 const { nonce: _nonce, ...withoutNonce } = goodAnswer;
 const { code: _code, ...withoutCode } = goodAnswer;
+const { status: _s, expiresAt: _e, subscriptionTier: _t, ...head } = goodAnswer;
+const refused = { ...head, success: false, code: 'EXPIRED', status: null, expiresAt: null };
 const goodText = canonicalJson(goodAnswer);
 const untrusted = 'untrusted-answer';
 
 /** Answers to the request of the exchange, with the result of a client that requested the echo (SPEC §7). */
 export function answerVectors(): AnswerVector[] {
-  return [...wellMade(), ...envelopes(), ...texts(), ...bindings(), ...shapes()];
+  return [...wellMade(), ...envelopes(), ...texts(), ...signedTexts(), ...bindings(), ...shapes()];
 }
 
 function inner(why: string, members: JsonObject, expect: string): AnswerVector {
@@ -27,8 +30,6 @@ function inner(why: string, members: JsonObject, expect: string): AnswerVector {
 }
 
 function wellMade(): AnswerVector[] {
-  const { status: _s, expiresAt: _e, subscriptionTier: _t, ...head } = goodAnswer;
-  const refused = { ...head, success: false, code: 'EXPIRED', status: null, expiresAt: null };
   return [
     inner('good', goodAnswer, 'valid'),
     inner('never expires', { ...goodAnswer, expiresAt: null }, 'valid'),
@@ -36,6 +37,11 @@ function wellMade(): AnswerVector[] {
     inner('an unknown inner member', { ...goodAnswer, later: [1] }, 'valid'),
     inner('refused', refused, 'refused'),
     inner('refused with a code that the client does not know', { ...refused, code: 'LATER_CODE' }, 'refused'),
+    {
+      why: 'an unknown member 64 deep',
+      answer: sealAnswer('64 deep', withLater(`${'['.repeat(63)}${']'.repeat(63)}`)),
+      expect: 'valid',
+    },
     inner('60 seconds behind', { ...goodAnswer, timestamp: now - 60 }, 'valid'),
     inner('60 seconds ahead', { ...goodAnswer, timestamp: now + 60 }, 'valid'),
   ];
@@ -113,6 +119,44 @@ function texts(): AnswerVector[] {
   ];
 }
 
+/** Correctly signed as they are, so that only the check of the text itself refuses them. */
+function signedTexts(): AnswerVector[] {
+  const text = (why: string, plaintext: string | Uint8Array): AnswerVector => ({
+    why,
+    answer: sealAnswer(why, plaintext),
+    expect: untrusted,
+  });
+  /** The good answer with these bytes at the end of its message. */
+  const bytes = (why: string, ...inMessage: number[]) => {
+    const [before = '', after = ''] = goodText.split('tig"');
+    return text(why, concatBytes(utf8(`${before}tig`), Uint8Array.from(inMessage), utf8(`"${after}`)));
+  };
+  const twice = (first: string, second: string) => goodText.replace('"code":"OK"', `${first},${second}`);
+  const refusedText = goodText.replace('"success":true', '"success":false,"success":true');
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  return [
+    text('signed: a member twice, the last one good', twice('"code":"BANNED"', '"code":"OK"')),
+    text('signed: a member twice, the first one good', twice('"code":"OK"', '"code":"BANNED"')),
+    text('signed: a member twice, both good', twice('"code":"OK"', '"code":"OK"')),
+    text('signed: success twice, the last one true', refusedText),
+    text('signed: a member twice, one name with an escape', twice('"c\\u006fde":"BANNED"', '"code":"OK"')),
+    bytes('signed: a byte that no UTF-8 has', 0xff),
+    bytes('signed: UTF-8 that is cut short', 0xc3),
+    bytes('signed: a continuation byte alone', 0x80),
+    bytes('signed: an overlong slash', 0xc0, 0xaf),
+    bytes('signed: an overlong NUL', 0xc0, 0x80),
+    bytes('signed: a surrogate in UTF-8', 0xed, 0xa0, 0x80),
+    bytes('signed: beyond U+10FFFF', 0xf4, 0x90, 0x80, 0x80),
+    text('signed: a byte order mark', `\ufeff${goodText}`),
+    text('signed: white space at the end', `${goodText}\n`),
+    text('signed: an unknown member 65 deep', withLater(`${'['.repeat(64)}${']'.repeat(64)}`)),
+    text('signed: an unknown member 20,000 deep', withLater(deep)),
+  ];
+}
+
+/** The good answer with an unknown member, in canonical order. */
+const withLater = (json: string) => goodText.replace('"message"', `"later":${json},"message"`);
+
 function bindings(): AnswerVector[] {
   return [
     inner('no echo', withoutNonce, untrusted),
@@ -162,6 +206,18 @@ function shapes(): AnswerVector[] {
       untrusted,
     ),
     inner('an expiry without a zone', { ...goodAnswer, expiresAt: '2026-10-09T08:53:20.000' }, untrusted),
+    inner(
+      'an expiry on a day that does not exist',
+      { ...goodAnswer, expiresAt: '2026-02-30T08:53:20.000Z' },
+      untrusted,
+    ),
+    inner(
+      'an expiry on 29 February of a common year',
+      { ...goodAnswer, expiresAt: '2027-02-29T08:53:20.000Z' },
+      untrusted,
+    ),
+    inner('refused with a status', { ...refused, status: 'active' }, untrusted),
+    inner('refused with an expiry', { ...refused, expiresAt: goodAnswer.expiresAt }, untrusted),
     inner('success with status null', { ...goodAnswer, status: null }, untrusted),
     inner('a negative tier', { ...goodAnswer, subscriptionTier: -1 }, untrusted),
     inner('a tier with a fraction', { ...goodAnswer, subscriptionTier: 1.5 }, untrusted),

@@ -28,10 +28,15 @@ export const initRequest: SessionInitRequest = {
 };
 
 /** The server's answer to the handshake, or the same answer with another signature. */
-export function initAnswer({ timestamp = now, signingSeed = seed, signedAppId = appId } = {}) {
+export function initAnswer({
+  timestamp = now,
+  signingSeed = seed,
+  signedAppId = appId,
+  nonce = serverNonce,
+} = {}) {
   const answer = {
     sessionId,
-    serverNonceB64: encodeBase64(serverNonce),
+    serverNonceB64: encodeBase64(nonce),
     hkdfSaltB64: encodeBase64(salt),
     timestamp,
     v: 1 as const,
@@ -71,14 +76,16 @@ export const goodAnswer = {
 /** The outer body for the bytes of an inner answer. The signature is over the same bytes by default. */
 export function sealAnswer(
   name: string,
-  innerText: string,
+  innerText: string | Uint8Array,
   { key = sessionKey, signingSeed = seed, signedText = innerText } = {},
 ) {
   return {
-    ...sealEnvelope(key, utf8(innerText), fixedBytes(`answer iv ${name}`, 12)),
-    signatureB64: encodeBase64(signBytes(utf8(signedText), signingSeed)),
+    ...sealEnvelope(key, bytesOf(innerText), fixedBytes(`answer iv ${name}`, 12)),
+    signatureB64: encodeBase64(signBytes(bytesOf(signedText), signingSeed)),
   };
 }
+
+const bytesOf = (text: string | Uint8Array): Uint8Array => (typeof text === 'string' ? utf8(text) : text);
 
 /** The successful exchange. */
 export function exchangeVector() {

@@ -52,6 +52,11 @@ export function handshakeVectors() {
       expect: untrusted,
     },
     {
+      why: 'a server nonce of 16 bytes, correctly signed',
+      answer: initAnswer({ nonce: fixedBytes('short server nonce', 16) }).answer,
+      expect: untrusted,
+    },
+    {
       why: 'a session id of 1025 characters',
       answer: { ...answer, sessionId: 'x'.repeat(1025) },
       expect: untrusted,

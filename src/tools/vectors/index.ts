@@ -5,6 +5,7 @@ import { clientAuthVectors } from './client-auth.ts';
 import { exchangeVector } from './exchange.ts';
 import { handshakeVectors } from './handshakes.ts';
 import { keyScheduleVectors } from './key-schedule.ts';
+import { requestEchoVectors } from './request-echo.ts';
 import { requestVectors } from './requests.ts';
 import { sealVectors } from './seal.ts';
 import { signatureVectors } from './signature.ts';
@@ -23,6 +24,7 @@ export function sealedVectors() {
     handshakes: handshakeVectors(),
     requests: requestVectors(),
     answers: answerVectors(),
+    requestEcho: requestEchoVectors(),
     clientAuth: clientAuthVectors(),
   };
 }

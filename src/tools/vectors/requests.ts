@@ -123,6 +123,7 @@ function heads(): RequestVector[] {
     inner('inner time with a fraction', { ...goodRequest, timestamp: now + 0.5 }, malformed),
     inner('inner time in milliseconds', { ...goodRequest, timestamp: now * 1000 }, 'CLOCK_SKEW'),
     inner('echoNonce as text', { ...goodRequest, echoNonce: 'true' }, malformed),
+    inner('echoRequest as text', { ...goodRequest, echoRequest: 'true' }, malformed),
     inner('60 seconds behind', { ...goodRequest, timestamp: now - 60 }, 'accept'),
     inner('60 seconds ahead', { ...goodRequest, timestamp: now + 60 }, 'accept'),
     inner('61 seconds behind', { ...goodRequest, timestamp: now - 61 }, 'CLOCK_SKEW'),
