@@ -1,0 +1,22 @@
+import { utf8 } from '../bytes.ts';
+
+/** Media type of a request; `info` of its encryption begins with it. */
+export const requestMediaType = 'application/vnd.latchkey.v2';
+export const answerMediaType = 'application/vnd.latchkey.v2-answer';
+export const keyMediaType = 'application/vnd.latchkey.v2-key';
+
+/** RFC 9180 §7: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305. There is no other suite. */
+export const kemId = Uint8Array.of(0x00, 0x20);
+export const kdfId = Uint8Array.of(0x00, 0x01);
+export const aeadId = Uint8Array.of(0x00, 0x03);
+
+/** What each kind of signed text begins with. Signed texts of version 1 begin with `{`, and leases with `e`. */
+export const keyTag = utf8('latchkey-v2-key\0');
+export const answerTag = utf8('latchkey-v2-ans\0');
+
+/** Bytes of an X25519 key, of an encapsulated key, and of a response nonce. */
+export const keyBytes = 32;
+export const signatureBytes = 64;
+export const statementBytes = 121;
+export const maxRequestBytes = 16_384;
+export const maxAnswerBytes = 65_536;
