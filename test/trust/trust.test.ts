@@ -45,7 +45,13 @@ test('every input of a property counts, whether it answers at once or later', {
   const file = join(directory, 'tally');
   const { code, output } = await run(
     'npx',
-    ['vitest', 'run', 'test/attack/fuzz-parsers.test.ts', '-t', '^only a signed cookie|^a cursor is the only'],
+    [
+      'vitest',
+      'run',
+      'test/attack/fuzz-parsers.test.ts',
+      '-t',
+      '^only a signed cookie|^a cursor is the only',
+    ],
     { cwd: process.cwd(), env: { ...process.env, FUZZ_RUNS: '7', TRUST_TALLY: file } },
   );
   expect(code, output).toBe(0);
