@@ -35,7 +35,7 @@ export function createSealedClient(options: ClientOptions): SealedClient {
   let sessions: readonly Session[] = [];
   let openedAt = Number.NEGATIVE_INFINITY;
   let turn = 0;
-  let last: { readonly session: Session; readonly nonce: string; readonly request: null } | undefined;
+  let last: { readonly session: Session; readonly nonce: string; readonly request: Uint8Array } | undefined;
 
   return {
     refresh: async () => {
@@ -47,12 +47,13 @@ export function createSealedClient(options: ClientOptions): SealedClient {
       const session = sessions[turn++ % sessions.length];
       if (session === undefined) throw new Error('No session is open');
       const nonce = randomBytes(16).toString('base64');
-      last = { session, nonce, request: null };
       const timestamp = Math.floor(Date.now() / 1000);
-      const inner = JSON.stringify({ ...members, nonce, timestamp, v: 1, echoNonce: true });
+      const head = { nonce, timestamp, v: 1, echoNonce: true, echoRequest: true };
+      const request = Buffer.from(JSON.stringify({ ...members, ...head }));
+      last = { session, nonce, request };
       return {
         sessionId: session.sessionId,
-        ...formatEnvelope(sealAesGcm(session.key, Buffer.from(inner))),
+        ...formatEnvelope(sealAesGcm(session.key, request)),
       };
     },
     faultOf: (body, result) => {

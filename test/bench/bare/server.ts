@@ -78,7 +78,8 @@ function answer(path: string | undefined, body: string, state: State): string | 
 function validate(envelope: Envelope, state: State): string {
   const { sessionId } = envelope;
   const key = keyOf(sessionId, state.sessions);
-  const request = JSON.parse(open(envelope, key));
+  const plaintext = open(envelope, key);
+  const request = JSON.parse(plaintext);
   const license = state.licenses.get(hash('sha256', request.licenseKey));
   if (license === undefined)
     throw new Error('The bare program was asked about a license that it does not have');
@@ -87,6 +88,7 @@ function validate(envelope: Envelope, state: State): string {
     expiresAt: license.expiresAt,
     message: license.message,
     nonce: request.nonce,
+    requestSha256B64: request.echoRequest ? hash('sha256', plaintext, 'base64') : undefined,
     sessionId,
     status: license.status,
     subscriptionTier: license.subscriptionTier,
@@ -101,7 +103,8 @@ function validate(envelope: Envelope, state: State): string {
 async function login(envelope: Envelope, { material, privateKey, sessions }: State): Promise<string> {
   const { sessionId } = envelope;
   const key = keyOf(sessionId, sessions);
-  const request = JSON.parse(open(envelope, key));
+  const plaintext = open(envelope, key);
+  const request = JSON.parse(plaintext);
   if (!(await verify(material.passwordHash, request.password))) throw new Error('Wrong password');
   const { expiresAt, message, status, subscriptionTier } = material.answer;
   const { appId } = material;
@@ -111,6 +114,7 @@ async function login(envelope: Envelope, { material, privateKey, sessions }: Sta
     license: { expiresAt, id: appId, status, subscriptionTier },
     message,
     nonce: request.nonce,
+    requestSha256B64: request.echoRequest ? hash('sha256', plaintext, 'base64') : undefined,
     session: { hwid: request.hwid, ip: '127.0.0.1' },
     sessionId,
     sessionToken: randomBytes(32).toString('base64url'),
