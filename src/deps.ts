@@ -156,7 +156,15 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       clock,
       log,
       counts: createServiceCounts(),
-      settings: config,
+      // Not the whole configuration, which has secrets.
+      settings: {
+        publicUrl: config.publicUrl,
+        rateLimits: config.rateLimits,
+        countLimits: config.countLimits,
+        cryptoEnforce: config.cryptoEnforce,
+        registrationOpen: config.registrationOpen,
+        turnstile: config.turnstile,
+      },
     };
     const telemetry = createTelemetry();
     const readiness = createReadiness(database, store, watch);

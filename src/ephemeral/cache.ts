@@ -83,15 +83,18 @@ export function createCache<Value extends NonNullable<unknown> | null>(
   let misses = 0;
 
   async function storeWhenLoaded(key: string, load: Load<Value>): Promise<void> {
+    let value: Value;
     try {
-      const value = await load.promise;
-      const group = groupOf?.(key, value);
-      const isOutdated = loads.get(key) !== load || (group !== undefined && load.forgotten.has(group));
-      if (!isOutdated) entries.set(key, { value, group });
+      value = await load.promise;
     } catch {
       // The callers receive the error.
+      if (loads.get(key) === load) loads.delete(key);
+      return;
     }
-    if (loads.get(key) === load) loads.delete(key);
+    if (loads.get(key) !== load) return;
+    loads.delete(key);
+    const group = groupOf?.(key, value);
+    if (group === undefined || !load.forgotten.has(group)) entries.set(key, { value, group });
   }
 
   return {

@@ -1,7 +1,10 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import sonicBoom, { type SonicBoom } from 'sonic-boom';
 
-/** A buffered log destination that writes off the event loop. `flush` calls back when nothing more can be written now. */
+/**
+ * A buffered log destination that writes off the event loop. `flush` calls back when nothing more can be written now. It has
+ * no `flushSync`, which pino would call for fatal lines: that overtakes a write on another thread.
+ */
 export type LogOutput = Pick<SonicBoom, 'write' | 'flush'>;
 
 /** A reader that reads nothing for this long does not delay the exit of the process, in milliseconds. */
@@ -53,7 +56,7 @@ export function createLogOutput(): LogOutput {
       // The lines cannot be written, and there is no other place to say so.
     }
   });
-  return output;
+  return { write: (line) => output.write(line), flush: (then) => output.flush(then) };
 }
 
 /**

@@ -58,10 +58,16 @@ export function createLogger(level: string, destination?: NodeJS.WritableStream)
 /** Maximum time to wait for a flush, in milliseconds, so that a blocked log reader does not prevent shutdown. */
 const flushTimeoutMilliseconds = 1_000;
 
-/** Resolves when all log lines have been written, or after a timeout. Called before a graceful exit. */
+/**
+ * Resolves when all log lines have been written, when the reader blocks, or after a timeout. Called before a graceful exit,
+ * which writes the rest.
+ */
 export function flushed(log: Logger): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, flushTimeoutMilliseconds);
-    log.flush(() => resolve());
+    const timer = setTimeout(resolve, flushTimeoutMilliseconds);
+    log.flush(() => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }

@@ -148,6 +148,8 @@ export const innerHead = z.object({
   v: version,
   echoNonce: z.boolean().optional(),
   echoRequest: z.boolean().optional(),
+  /** Judged together with `echoRequest` only (SPEC §6): earlier clients could send any member of this name. */
+  call: z.unknown().optional(),
 });
 export type InnerHead = z.infer<typeof innerHead>;
 

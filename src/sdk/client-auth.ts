@@ -1,4 +1,3 @@
-import type { clientPaths } from '../protocol/constants.ts';
 import { type ClientAuthSuccess, clientAuthResult } from '../protocol/messages.ts';
 import type { Failure } from './failure.ts';
 import type { SealedCall } from './sealed-call.ts';
@@ -35,7 +34,7 @@ export interface SignedIn {
 export type ClientAuthOutcome = SignedIn | InvalidVerdict | Failure;
 
 interface ClientAuthInput {
-  readonly path: (typeof clientPaths)['register' | 'login' | 'upgrade'];
+  readonly verb: 'register' | 'login' | 'upgrade';
   /** Undefined members are omitted from the request (SPEC §6). */
   readonly members: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal | undefined;
@@ -44,11 +43,11 @@ interface ClientAuthInput {
 /** Common part of register, login and upgrade. Never rejects; errors are returned as a {@link Failure}. */
 export async function askClientAuth(
   call: SealedCall,
-  { path, members, signal }: ClientAuthInput,
+  { verb, members, signal }: ClientAuthInput,
 ): Promise<ClientAuthOutcome> {
   const sent: Record<string, string> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) sent[name] = value;
-  const answer = await call({ path, members: sent, result: clientAuthResult, signal });
+  const answer = await call({ call: verb, members: sent, result: clientAuthResult, signal });
   if (answer.kind === 'failure') return answer;
   const { inner } = answer;
   if (!inner.success) return { kind: 'verdict', valid: false, code: inner.code, message: inner.message };

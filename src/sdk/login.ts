@@ -1,4 +1,3 @@
-import { clientPaths } from '../protocol/constants.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
 import type { SealedCall } from './sealed-call.ts';
 
@@ -14,5 +13,5 @@ export interface LoginOptions {
 export function login(call: SealedCall, options: LoginOptions): Promise<ClientAuthOutcome> {
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, hwid, signal }: Partial<LoginOptions> = options ?? {};
-  return askClientAuth(call, { path: clientPaths.login, members: { username, password, hwid }, signal });
+  return askClientAuth(call, { verb: 'login', members: { username, password, hwid }, signal });
 }

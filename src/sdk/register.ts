@@ -1,4 +1,3 @@
-import { clientPaths } from '../protocol/constants.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
 import type { SealedCall } from './sealed-call.ts';
 
@@ -20,5 +19,5 @@ export function register(call: SealedCall, options: RegisterOptions): Promise<Cl
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, email, licenseKey, hwid, signal }: Partial<RegisterOptions> = options ?? {};
   const members = { username, password, email, licenseKey, hwid };
-  return askClientAuth(call, { path: clientPaths.register, members, signal });
+  return askClientAuth(call, { verb: 'register', members, signal });
 }

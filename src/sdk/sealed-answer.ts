@@ -59,9 +59,15 @@ export function openSealedAnswer<Result>(
   }
   // Before the clock: the nonce proves that the response is fresh, and only a fresh timestamp says anything about this clock.
   if (bound.data.nonce !== nonce) return untrusted("The response does not contain the request's nonce");
-  // Someone who reads the handshake can send the server another request under the same nonce.
-  if (request !== null && bound.data.requestSha256B64 !== encodeBase64(sha256(request))) {
-    return untrusted('The response is to another request than the one that was sent');
+  if (request !== null) {
+    const { requestSha256B64 } = bound.data;
+    if (requestSha256B64 === undefined) {
+      return untrusted('The response has no hash of the request: the service may be older than this SDK');
+    }
+    // Someone who reads the handshake can send the server another request under the same nonce.
+    if (requestSha256B64 !== encodeBase64(sha256(request))) {
+      return untrusted('The response is to another request than the one that was sent');
+    }
   }
   if (!isOnTime(bound.data.timestamp, settings.now)) return clockFailure();
 

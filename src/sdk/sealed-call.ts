@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { encodeBase64 } from '../protocol/base64.ts';
 import { randomBytes, utf8 } from '../protocol/bytes.ts';
 import type { JsonObject } from '../protocol/canonical-json.ts';
-import { protocolVersion, requestNonceBytes } from '../protocol/constants.ts';
+import { clientPaths, protocolVersion, requestNonceBytes } from '../protocol/constants.ts';
 import { sealEnvelope } from '../protocol/envelope.ts';
 import type { InnerHead } from '../protocol/messages.ts';
 import { unixSeconds } from './clock.ts';
@@ -16,7 +16,7 @@ import { type Answer, openSealedAnswer } from './sealed-answer.ts';
 import { createSessionHolder } from './session-holder.ts';
 
 export interface SealedCallInput<Result> {
-  readonly path: string;
+  readonly call: 'validate' | 'register' | 'login' | 'upgrade';
   /** Members of the inner request in addition to the common ones. */
   readonly members: JsonObject;
   /** Schema of the inner response. */
@@ -33,7 +33,7 @@ export function createSealedCall(settings: Settings): SealedCall {
 
   async function exchange<Result>(
     session: Session,
-    { path, members, result }: SealedCallInput<Result>,
+    { call, members, result }: SealedCallInput<Result>,
     signal: AbortSignal,
   ): Promise<Answer<Result> | Failure> {
     const nonce = encodeBase64(randomBytes(requestNonceBytes.recommended));
@@ -43,10 +43,11 @@ export function createSealedCall(settings: Settings): SealedCall {
       v: protocolVersion,
       echoNonce: true,
       echoRequest: true,
+      call,
     };
     const request = utf8(JSON.stringify({ ...members, ...head }));
     const envelope = sealEnvelope(session.key, request);
-    const answer = await post(path, { sessionId: session.sessionId, ...envelope }, signal);
+    const answer = await post(clientPaths[call], { sessionId: session.sessionId, ...envelope }, signal);
     if (answer.kind === 'failure') return answer;
     if (answer.status !== 200) return refusalOf(answer);
     return openSealedAnswer(answer.body, { session, nonce, request, result, settings });

@@ -1,4 +1,3 @@
-import { clientPaths } from '../protocol/constants.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
 import type { SealedCall } from './sealed-call.ts';
 
@@ -15,5 +14,5 @@ export interface UpgradeOptions {
 export function upgrade(call: SealedCall, options: UpgradeOptions): Promise<ClientAuthOutcome> {
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, licenseKey, hwid, signal }: Partial<UpgradeOptions> = options ?? {};
-  return askClientAuth(call, { path: clientPaths.upgrade, members: { username, licenseKey, hwid }, signal });
+  return askClientAuth(call, { verb: 'upgrade', members: { username, licenseKey, hwid }, signal });
 }

@@ -1,4 +1,3 @@
-import { clientPaths } from '../protocol/constants.ts';
 import { type FailureVerdictCode, validateResult } from '../protocol/messages.ts';
 import type { Failure } from './failure.ts';
 import type { SealedCall } from './sealed-call.ts';
@@ -42,7 +41,7 @@ export async function validate(
   // JavaScript callers can pass null.
   const { hwid, signal } = options ?? {};
   const members = hwid === undefined ? { licenseKey } : { licenseKey, hwid };
-  const answer = await call({ path: clientPaths.validate, members, result: validateResult, signal });
+  const answer = await call({ call: 'validate', members, result: validateResult, signal });
   if (answer.kind === 'failure') return answer;
   const { inner } = answer;
   if (!inner.success) return { kind: 'verdict', valid: false, code: inner.code, message: inner.message };

@@ -115,6 +115,19 @@ describe('does not fool the SDK', () => {
     expect(upgraded).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
   });
 
+  test('when it sends a registration, unopened, to the path of a login', async () => {
+    const { application, licenseKey } = await bought();
+    const person = { username: 'the.owner', password: 'a password of the owner' };
+    expect(await program(application, fetch).register({ ...person, licenseKey })).toMatchObject({
+      valid: true,
+    });
+    const client = program(application, (input, init) =>
+      fetch(String(input).replace('/client/register', '/client/login'), init),
+    );
+    const outcome = await client.register({ ...person, licenseKey: never.licenseKey });
+    expect(outcome).toMatchObject({ kind: 'verdict', valid: false, code: 'VALIDATION_FAILED' });
+  });
+
   test('and a proxy that changes nothing gets in no one’s way', async () => {
     const { application, licenseKey } = await bought();
     const client = program(

@@ -50,6 +50,21 @@ function linesIn(reader: number): number[] {
 describe.skipIf(process.platform === 'win32')('the log', () => {
   const numbered = 'let line = 0; setInterval(() => log.info({ line: line++ }), 5);';
 
+  test('keeps its lines in order when some of them are fatal', async () => {
+    const program = `
+      for (let line = 0; line < 4_000; line += 1) {
+        log[line % 40 === 39 ? 'fatal' : 'info']({ line, padding: 'x'.repeat((line * 37) % 700) });
+        if (line % 10 === 0) await new Promise(setImmediate);
+      }`;
+    const { child } = start(program, 'pipe');
+    const output = await text(child.stdout ?? Readable.from([]));
+    const lines = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => z.object({ line: z.number() }).parse(JSON.parse(line)).line);
+    expect(lines).toEqual(Array.from({ length: 4_000 }, (_, line) => line));
+  });
+
   test('of processes that share a pipe has whole lines only', async () => {
     const program = `
       const padding = (line) => 'x'.repeat((line * 37) % 1_500);

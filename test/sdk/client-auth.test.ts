@@ -168,9 +168,10 @@ test('each verb sends only its own members', async ({ server }) => {
   await client.login({ username, password, hwid });
   await client.upgrade({ username, licenseKey, hwid });
   const [, registered, loggedIn, upgraded] = server.seen.map(({ inner }) => inner);
-  const { nonce, timestamp, v, echoNonce, echoRequest, ...sent } = innerRegisterRequest
+  const { nonce, timestamp, v, echoNonce, echoRequest, call, ...sent } = innerRegisterRequest
     .strict()
     .parse(registered);
+  expect(call).toBe('register');
   expect(sent).toEqual({ username, password, email, licenseKey, hwid });
   expect(innerLoginRequest.strict().parse(loggedIn)).toMatchObject({ username, password, hwid });
   expect(innerUpgradeRequest.strict().parse(upgraded)).toMatchObject({ username, licenseKey, hwid });

@@ -44,6 +44,7 @@ export function judgeRequest(
   body: unknown,
   { keyOf, now, useNonce }: JudgeContext,
   innerRequest: z.ZodType<InnerHead> = innerValidateRequest,
+  call = 'validate',
 ): Judgement {
   const outer = sealedRequest.safeParse(body);
   if (!outer.success) return refused(isPlaintextBody(body) ? 'CRYPTO_REQUIRED' : 'VALIDATION_FAILED');
@@ -60,7 +61,9 @@ export function judgeRequest(
   const nonce = encodeBase64(decodeBase64(head.data.nonce) ?? new Uint8Array());
   if (!useNonce(sessionId, nonce)) return refused('REPLAY');
   const request = innerRequest.safeParse(inner);
-  if (!request.success) return { kind: 'malformed', sessionId, key, head: head.data, plaintext: bytes };
+  const { echoRequest, call: named = call } = head.data;
+  if (!request.success || (echoRequest === true && named !== call))
+    return { kind: 'malformed', sessionId, key, head: head.data, plaintext: bytes };
   return { kind: 'accepted', sessionId, key, inner: request.data, plaintext: bytes };
 }
 

@@ -159,7 +159,8 @@ export async function startStandIn(): Promise<StandIn> {
     return { signed, good: () => signed({}) };
   }
 
-  function openSealed(body: unknown, { request, success, malformed }: SealedPath): SealedContext {
+  function openSealed(path: string, body: unknown, sealedPath: SealedPath): SealedContext {
+    const { request, success, malformed } = sealedPath;
     const context = {
       keyOf: (sessionId: string) => sessions.get(sessionId),
       now: Math.floor(standIn.clock / 1000),
@@ -170,7 +171,7 @@ export async function startStandIn(): Promise<StandIn> {
         return true;
       },
     };
-    const judgement = judgeRequest(body, context, request);
+    const judgement = judgeRequest(body, context, request, path.split('/').at(-1));
     const timestamp = Math.floor(standIn.clock / 1000);
     const sealed: SealedContext['sealed'] = (inner, change = {}) => {
       if (judgement.kind === 'plaintext') return refusal(judgement.code);
@@ -200,7 +201,7 @@ export async function startStandIn(): Promise<StandIn> {
       standIn.seen.push({ path, body, inner: undefined });
       reply = await standIn.onInit(init(body));
     } else if (sealed !== undefined) {
-      const context = openSealed(body, sealed);
+      const context = openSealed(path, body, sealed);
       const inner = context.judgement.kind === 'accepted' ? context.judgement.inner : undefined;
       standIn.seen.push({ path, body, inner });
       reply = await (path === clientPaths.validate ? standIn.onValidate : standIn.onClientAuth)(context);

@@ -67,6 +67,7 @@ describe('a request', () => {
       v: 1,
       echoNonce: true,
       echoRequest: true,
+      call: 'validate',
     });
     expect(decodeBase64(first?.inner.nonce ?? '')).toHaveLength(16);
     expect(second?.inner).not.toHaveProperty('hwid');

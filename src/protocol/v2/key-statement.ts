@@ -1,6 +1,7 @@
 import { concatBytes, requireLength } from '../bytes.ts';
 import { verifyBytes } from '../signature.ts';
 import { aeadId, kdfId, kemId, keyBytes, keyTag, signatureBytes, statementBytes } from './constants.ts';
+import { requireKeyId } from './key-id.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
 /** The service's encryption key and its period of validity, in seconds since the Unix epoch. */
@@ -15,9 +16,14 @@ export interface ServiceKey {
 
 const symmetricSuites = concatBytes(Uint8Array.of(0x00, 0x04), kdfId, aeadId);
 
-/** The bytes of a statement after its signature: the period, then a key configuration of RFC 9458 §3.1. */
+/**
+ * The bytes of a statement after its signature: the period, then a key configuration of RFC 9458 §3.1.
+ * @throws {RangeError} if a value does not fit into its bytes, or the period does not end after it begins
+ */
 export function statementBody({ notBefore, notAfter, keyId, publicKey }: ServiceKey): Uint8Array {
   requireLength(publicKey, keyBytes, 'The public key');
+  requireKeyId(keyId);
+  if (!isPeriod(notBefore, notAfter)) throw new RangeError('The period of the key is not valid');
   const period = new DataView(new ArrayBuffer(16));
   period.setBigUint64(0, BigInt(notBefore));
   period.setBigUint64(8, BigInt(notAfter));
@@ -44,10 +50,13 @@ export function readStatement(bytes: Uint8Array, appId: string, publicKey: Uint8
     keyId: view.getUint8(16),
     publicKey: body.slice(19, 19 + keyBytes),
   };
-  if (!Number.isSafeInteger(key.notBefore) || !Number.isSafeInteger(key.notAfter)) return null;
+  if (!isPeriod(key.notBefore, key.notAfter)) return null;
   // The constants of the suite are equal exactly if the body is what this key makes.
   return equalBytes(statementBody(key), body) ? key : null;
 }
+
+const isPeriod = (notBefore: number, notAfter: number): boolean =>
+  Number.isSafeInteger(notBefore) && Number.isSafeInteger(notAfter) && 0 <= notBefore && notBefore < notAfter;
 
 const equalBytes = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index]);

@@ -2,6 +2,7 @@ import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { expand, extract } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, requireLength, utf8 } from '../bytes.ts';
+import { isWellFormedText } from '../text.ts';
 import {
   aeadId,
   answerTag,
@@ -14,6 +15,7 @@ import {
   signatureBytes,
 } from './constants.ts';
 import { type HpkeContext, openChaCha } from './hpke.ts';
+import { requireKeyId } from './key-id.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
 const headerBytes = 7;
@@ -29,15 +31,26 @@ export interface RequestParts {
   readonly ciphertext: Uint8Array;
 }
 
-const headerOf = (keyId: number): Uint8Array => concatBytes(Uint8Array.of(keyId), kemId, kdfId, aeadId);
+function headerOf(keyId: number): Uint8Array {
+  requireKeyId(keyId);
+  return concatBytes(Uint8Array.of(keyId), kemId, kdfId, aeadId);
+}
 
 /** The `info` of a request's encryption, as in RFC 9458 §4.3. */
 export const requestInfo = (keyId: number): Uint8Array =>
   concatBytes(utf8(`${requestMediaType} request\0`), headerOf(keyId));
 
-/** Composes the body of a request. */
-export const requestBytes = ({ keyId, encapsulatedKey, ciphertext }: RequestParts): Uint8Array =>
-  concatBytes(headerOf(keyId), encapsulatedKey, ciphertext);
+/** Composes the body of a request. @throws {RangeError} if it is longer than a server accepts */
+export function requestBytes({ keyId, encapsulatedKey, ciphertext }: RequestParts): Uint8Array {
+  requireLength(encapsulatedKey, keyBytes, 'The encapsulated key');
+  return atMost(maxRequestBytes, concatBytes(headerOf(keyId), encapsulatedKey, ciphertext));
+}
+
+function atMost(length: number, message: Uint8Array): Uint8Array {
+  if (message.length > length)
+    throw new RangeError(`A message has at most ${length} bytes, not ${message.length}`);
+  return message;
+}
 
 /** Takes the body of a request apart; null if its length or its suite is wrong. */
 export function readRequest(body: Uint8Array): RequestParts | null {
@@ -51,8 +64,12 @@ export function readRequest(body: Uint8Array): RequestParts | null {
   };
 }
 
-/** Pads a JSON text with spaces to a multiple of 256 bytes, so that its length tells little. */
+/**
+ * Pads a JSON text with spaces to a multiple of 256 bytes, so that its length tells little.
+ * @throws {RangeError} if it has a lone surrogate, which UTF-8 cannot represent
+ */
 export function padded(json: string): Uint8Array {
+  if (!isWellFormedText(json)) throw new RangeError('The text has NUL or a lone surrogate');
   const text = utf8(json);
   const bytes = new Uint8Array(Math.ceil(text.length / paddingUnit) * paddingUnit).fill(space);
   bytes.set(text);
@@ -72,6 +89,7 @@ export interface AnswerSecret {
 /**
  * Encrypts a signed answer (RFC 9458 §4.4).
  * @param nonce 32 random bytes, fresh for every answer
+ * @throws {RangeError} if it is longer than a client accepts
  */
 export function sealAnswer(
   of: AnswerSecret,
@@ -81,7 +99,8 @@ export function sealAnswer(
   requireLength(nonce, nonceBytes, 'The response nonce');
   requireLength(signature, signatureBytes, 'The signature');
   const { key, iv } = answerKeys(of, nonce);
-  return concatBytes(nonce, chacha20poly1305(key, iv).encrypt(concatBytes(signature, payload)));
+  const ciphertext = chacha20poly1305(key, iv).encrypt(concatBytes(signature, payload));
+  return atMost(maxAnswerBytes, concatBytes(nonce, ciphertext));
 }
 
 /** Decrypts an answer to one's own request; null if it is not authentic. The signature is not verified. */

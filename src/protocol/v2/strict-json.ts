@@ -4,7 +4,8 @@ import { isWellFormedText } from '../text.ts';
 
 /**
  * Parses JSON in UTF-8 that every reader understands alike: no byte order mark, no repeated member name, no NUL or lone
- * surrogate in a text or a name, at most 64 levels. Readers differ in all of these, and a text that two readers understand
+ * surrogate in a text or a name, no number but integers from −(2^53 − 1) to 2^53 − 1 in their shortest form, at most 64
+ * levels. Readers differ in all of these, and a text that two readers understand
  * differently is how a signature comes to cover something else than what is acted on.
  * @returns undefined for anything else
  */
@@ -19,18 +20,20 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** A text with the colon that makes it a name, or a bracket. In valid JSON, all else is numbers, words and punctuation. */
-const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
+/** A text with the colon that makes it a name, a number, or a bracket. In valid JSON, all else is words and punctuation. */
+const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|[{}[\]]/g;
 
-/** Looks at the names and texts of valid JSON. */
+/** Looks at the names, texts and numbers of valid JSON. */
 function isUnambiguous(json: string): boolean {
   /** The names of each open object; null for an array. */
   const open: (Set<string> | null)[] = [];
-  for (const [token, quoted, colon] of json.matchAll(tokens)) {
+  for (const [token, quoted, colon, number] of json.matchAll(tokens)) {
     if (quoted !== undefined) {
       const text = String(JSON.parse(quoted));
       if (!isWellFormedText(text)) return false;
       if (colon !== undefined && !isNew(open.at(-1), text)) return false;
+    } else if (number !== undefined) {
+      if (!Number.isSafeInteger(Number(number)) || String(Number(number)) !== number) return false;
     } else if (token === '{' || token === '[') {
       if (open.push(token === '{' ? new Set() : null) > maxDepth) return false;
     } else {

@@ -1,9 +1,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { requireLength } from '../bytes.ts';
 
-/** The 16 bytes of a UUID in lower case with hyphens. @throws {RangeError | Error} if it is malformed */
+const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The 16 bytes of a UUID. @throws {RangeError} unless it is in lower case with hyphens */
 export function uuidBytes(uuid: string): Uint8Array {
-  const bytes = hexToBytes(uuid.replaceAll('-', ''));
-  requireLength(bytes, 16, 'The UUID');
-  return bytes;
+  if (!form.test(uuid)) throw new RangeError('The application id is not a UUID in lower case with hyphens');
+  return hexToBytes(uuid.replaceAll('-', ''));
 }

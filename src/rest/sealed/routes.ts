@@ -163,7 +163,7 @@ function sealedContract({ path, operationId, limit, summary, inner, codes }: Sea
     description: `Both bodies are sealed as specified in \`src/protocol/SPEC.md\`. Seal the request as in §5 and §6. Open
 the response, verify its signature and check it as in §7 and §8 before you act on it.
 
-Inner request: \`nonce\`, \`timestamp\`, \`v\`, \`echoNonce?\`, \`echoRequest?\`, ${inner}.
+Inner request: \`nonce\`, \`timestamp\`, \`v\`, \`echoNonce?\`, \`echoRequest?\`, \`call?\`, ${inner}.
 
 Inner codes, always with HTTP 200: VALIDATION_FAILED, ${codes.join(', ')}. The first that applies is the verdict (§10).
 A plaintext error is unsigned: report it, but never treat it as a verdict (§11).`,

@@ -68,7 +68,14 @@ function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
 }
 
 /** Members of an inner body that are only needed for sealing. */
-const sealing = { nonce: true, timestamp: true, v: true, echoNonce: true, echoRequest: true } as const;
+const sealing = {
+  nonce: true,
+  timestamp: true,
+  v: true,
+  echoNonce: true,
+  echoRequest: true,
+  call: true,
+} as const;
 
 const validateBody = innerValidateRequest.omit(sealing);
 const registerBody = innerRegisterRequest.omit(sealing);

@@ -24,6 +24,8 @@ export interface OpenedRequest {
   /** The inner body as JSON, of which only the common members have been validated; undefined if these are malformed. */
   readonly inner: unknown;
   readonly echo: Echo;
+  /** The call that the request is for; undefined if it does not say so, and may be any. */
+  readonly call: unknown;
 }
 
 /**
@@ -45,9 +47,14 @@ export async function openRequest(ctx: ServiceContext, request: SealedRequest): 
   const inner = parseJson(plaintext);
   const head = innerHead.safeParse(inner);
   const opened = { sessionId: request.sessionId, session, application };
-  if (!head.success) return { ...opened, inner: undefined, echo: {} };
+  if (!head.success) return { ...opened, inner: undefined, echo: {}, call: undefined };
   await refuseStaleOrReplayed(ctx, { session, epoch }, head.data);
-  return { ...opened, inner, echo: echoOf(head.data, plaintext) };
+  return {
+    ...opened,
+    inner,
+    echo: echoOf(head.data, plaintext),
+    call: head.data.echoRequest === true ? head.data.call : undefined,
+  };
 }
 
 function echoOf(head: InnerHead, plaintext: Uint8Array): Echo {

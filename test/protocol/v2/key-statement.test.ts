@@ -29,6 +29,12 @@ test('the body is a period and a key configuration of RFC 9458', () => {
   );
 });
 
+test('a key that does not fit is not written', () => {
+  for (const wrong of [{ keyId: 300 }, { keyId: -1 }, { notBefore: -1 }, { notAfter: key.notBefore }]) {
+    expect(() => statementBody({ ...key, ...wrong }), JSON.stringify(wrong)).toThrow(RangeError);
+  }
+});
+
 describe('is no statement:', () => {
   const body = statementBody(key);
   const good = sign(body);
@@ -38,6 +44,10 @@ describe('is no statement:', () => {
     ['one with a signature over the body alone', concatBytes(signBytes(body, seed), body)],
     ['120 bytes', good.subarray(0, 120)],
     ['122 bytes', concatBytes(good, Uint8Array.of(0))],
+    [
+      'a period that ends as it begins',
+      sign(concatBytes(body.subarray(0, 8), body.subarray(0, 8), body.subarray(16))),
+    ],
     ['a time beyond all dates', sign(concatBytes(new Uint8Array(8).fill(255), body.subarray(8)))],
   ])('%s', (_what, bytes) => {
     expect(read(bytes)).toBeNull();

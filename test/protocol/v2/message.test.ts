@@ -66,6 +66,17 @@ describe('a request', () => {
   });
 });
 
+test('what does not fit into a message is not written', () => {
+  const parts = { keyId: 7, encapsulatedKey: filled(2), ciphertext: filled(0, 16_384) };
+  expect(() => requestBytes(parts)).toThrow(RangeError);
+  expect(() => requestBytes({ ...parts, keyId: 256, ciphertext: filled(0) })).toThrow(RangeError);
+  expect(() => requestInfo(256)).toThrow(RangeError);
+  expect(() => padded('"\ud800"')).toThrow(RangeError);
+  for (const id of ['', appId.toUpperCase(), appId.replaceAll('-', ''), `${appId}0`]) {
+    expect(() => signedAnswer(id, filled(0), filled(0)), id).toThrow(RangeError);
+  }
+});
+
 test('padding hides lengths up to the next 256 bytes, and adds none at a multiple', () => {
   expect(padded('{}')).toHaveLength(256);
   expect(padded('x'.repeat(256))).toHaveLength(256);
@@ -118,7 +129,8 @@ describe('an answer', () => {
     const most = sealAnswer(asked, filled(4), { signature: filled(0, 64), payload });
     expect(openAnswer(asked, most)).not.toBeNull();
     const more = concatBytes(payload, Uint8Array.of(0x20));
-    const tooLong = sealAnswer(asked, filled(4), { signature: filled(0, 64), payload: more });
-    expect(openAnswer(asked, tooLong)).toBeNull();
+    const tooLong = () => sealAnswer(asked, filled(4), { signature: filled(0, 64), payload: more });
+    expect(tooLong).toThrow(RangeError);
+    expect(openAnswer(asked, concatBytes(most, Uint8Array.of(0)))).toBeNull();
   });
 });
