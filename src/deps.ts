@@ -57,7 +57,7 @@ export interface DepsOptions {
   /** Tests stop it or step it. */
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Tests open a database that an earlier service has left empty. */
+  /** Tests replace it, to reuse databases that they have emptied. */
   readonly openDatabase?: typeof openDatabase;
   /** Called when a part that the service needs has died. */
   readonly onFatal?: ((error: Error) => void) | undefined;
@@ -75,7 +75,7 @@ const closingMilliseconds = 500;
  */
 export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
   const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
-  const open = options.openDatabase ?? openDatabase;
+  const { openDatabase: open = openDatabase } = options;
   const closers: ((deadline?: number) => Promise<void>)[] = [];
   const close = async (deadline?: number): Promise<void> => {
     const failures: unknown[] = [];

@@ -6,6 +6,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { z } from 'zod';
+import { requireLength } from '../protocol/bytes.ts';
 import { decodeBase64Url, encodeBase64Url } from './base64.ts';
 
 const keyBytes = 32;
@@ -25,7 +26,7 @@ export function generateX25519(): X25519KeyPair {
 }
 
 /**
- * Creates Node's key object, which is worth keeping: creating it takes as long as a key agreement.
+ * Creates Node's key object. Keep it: every agreement with this key uses the same one.
  * @throws {RangeError} if a key is not 32 bytes
  */
 export function x25519PrivateKey({ privateKey, publicKey }: X25519KeyPair): KeyObject {
@@ -54,9 +55,7 @@ export function agreeX25519(privateKey: KeyObject, peer: Uint8Array): Uint8Array
   }
 }
 
-function requireKey(bytes: Uint8Array): void {
-  if (bytes.length !== keyBytes) throw new RangeError(`An X25519 key must be 32 bytes, not ${bytes.length}`);
-}
+const requireKey = (bytes: Uint8Array): void => requireLength(bytes, keyBytes, 'An X25519 key');
 
 function bytesOf(text: string): Uint8Array {
   const bytes = decodeBase64Url(text);

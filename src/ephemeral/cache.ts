@@ -30,7 +30,7 @@ export interface CacheUsage {
 export interface Cache<Value> {
   readonly usage: CacheUsage;
 
-  /** The cached value; undefined if there is none or cached values may not be served. */
+  /** The cached value, or undefined if the key is not cached or cached values must not be served now. */
   peek(key: string): Value | undefined;
 
   /** The cached value, or the result of `load`. A failed load is not cached. */

@@ -26,6 +26,10 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
+/** Whether two byte arrays are equal. Not constant-time: for public bytes only. */
+export const equalBytes = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index]);
+
 /** Returns `length` cryptographically random bytes (Web Crypto, available in every supported runtime). */
 export function randomBytes(length: number): Uint8Array {
   return globalThis.crypto.getRandomValues(new Uint8Array(length));

@@ -5,7 +5,7 @@
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue | undefined };
 
-/** Nesting that a client accepts (SPEC §2), so that none runs out of stack. A response has two. */
+/** Maximum number of levels (SPEC §2), so that no text can exhaust the stack. A response has two. */
 export const maxDepth = 64;
 
 /**

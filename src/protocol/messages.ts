@@ -66,7 +66,8 @@ export const base64Of = (min: number, max: number = min) =>
       `must be standard base64 with padding of ${min === max ? min : `${min} to ${max}`} bytes`,
     );
 
-const canonicalUuid = z
+/** The only spelling of a UUID in the protocol (SPEC §1). */
+export const canonicalUuid = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case');
 const sessionIdText = text(sessionIdMaxLength);

@@ -6,7 +6,7 @@ import type { ListTable } from './list-source.ts';
 import { run } from './statements.ts';
 
 /**
- * Finds the type whose table has the developer's row with this id. Null if there is none, or if it is another developer's.
+ * Finds the type whose table contains the row with this id, or null if the developer has no such row.
  * @throws {ServiceError} UNAUTHENTICATED, TOO_MANY_READS
  */
 export async function findOwnTable<Name extends string>(

@@ -1,7 +1,7 @@
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import type { Logger } from '../../src/lib/log.ts';
 
-/** A database in memory that a closed service has left, and the one that logs for it now. */
+/** A database in memory, with the options of the service that uses it now or used it last. */
 interface Kept {
   readonly database: Database;
   readonly schema: string;
@@ -46,7 +46,7 @@ async function leave(opened: Kept): Promise<void> {
   await database.close();
 }
 
-/** The log of the service that has the database now. */
+/** Forwards to the log of the service that uses the database now. */
 const logOf = (current: { readonly options: DatabaseOptions }): Logger =>
   new Proxy(current.options.log, { get: (_, name) => Reflect.get(current.options.log, name) });
 

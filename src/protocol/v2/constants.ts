@@ -14,9 +14,8 @@ export const aeadId = Uint8Array.of(0x00, 0x03);
 export const keyTag = utf8('latchkey-v2-key\0');
 export const answerTag = utf8('latchkey-v2-ans\0');
 
-/** Bytes of an X25519 key, of an encapsulated key, and of a response nonce. */
+/** Bytes of an X25519 key, and so of an encapsulated key. */
 export const keyBytes = 32;
-export const signatureBytes = 64;
 export const statementBytes = 121;
 export const maxRequestBytes = 16_384;
 export const maxAnswerBytes = 65_536;

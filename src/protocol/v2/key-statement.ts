@@ -1,6 +1,7 @@
-import { concatBytes, requireLength } from '../bytes.ts';
+import { concatBytes, equalBytes, requireLength } from '../bytes.ts';
+import { signatureBytes } from '../constants.ts';
 import { verifyBytes } from '../signature.ts';
-import { aeadId, kdfId, kemId, keyBytes, keyTag, signatureBytes, statementBytes } from './constants.ts';
+import { aeadId, kdfId, kemId, keyBytes, keyTag, statementBytes } from './constants.ts';
 import { requireKeyId } from './key-id.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
@@ -51,12 +52,9 @@ export function readStatement(bytes: Uint8Array, appId: string, publicKey: Uint8
     publicKey: body.slice(19, 19 + keyBytes),
   };
   if (!isPeriod(key.notBefore, key.notAfter)) return null;
-  // The constants of the suite are equal exactly if the body is what this key makes.
+  // The body is well-formed exactly if this key has the same one: it contains the constants of the suite.
   return equalBytes(statementBody(key), body) ? key : null;
 }
 
 const isPeriod = (notBefore: number, notAfter: number): boolean =>
   Number.isSafeInteger(notBefore) && Number.isSafeInteger(notAfter) && 0 <= notBefore && notBefore < notAfter;
-
-const equalBytes = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.length === other.length && one.every((byte, index) => byte === other[index]);

@@ -1,7 +1,8 @@
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { expand, extract } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, requireLength, utf8 } from '../bytes.ts';
+import { concatBytes, equalBytes, requireLength, utf8 } from '../bytes.ts';
+import { signatureBytes } from '../constants.ts';
 import { isWellFormedText } from '../text.ts';
 import {
   aeadId,
@@ -12,7 +13,6 @@ import {
   maxAnswerBytes,
   maxRequestBytes,
   requestMediaType,
-  signatureBytes,
 } from './constants.ts';
 import { type HpkeContext, openChaCha } from './hpke.ts';
 import { requireKeyId } from './key-id.ts';
@@ -56,7 +56,7 @@ function atMost(length: number, message: Uint8Array): Uint8Array {
 export function readRequest(body: Uint8Array): RequestParts | null {
   if (body.length < headerBytes + keyBytes + tagBytes || body.length > maxRequestBytes) return null;
   const [keyId = 0] = body;
-  if (!headerOf(keyId).every((byte, index) => byte === body[index])) return null;
+  if (!equalBytes(headerOf(keyId), body.subarray(0, headerBytes))) return null;
   return {
     keyId,
     encapsulatedKey: body.subarray(headerBytes, headerBytes + keyBytes),

@@ -5,8 +5,8 @@ import { isWellFormedText } from '../text.ts';
 /**
  * Parses JSON in UTF-8 that every reader understands alike: no byte order mark, no repeated member name, no NUL or lone
  * surrogate in a text or a name, no number but integers from −(2^53 − 1) to 2^53 − 1 in their shortest form, at most 64
- * levels. Readers differ in all of these, and a text that two readers understand
- * differently is how a signature comes to cover something else than what is acted on.
+ * levels. Readers differ in all of these: if two readers understand a text differently, a signature can cover something
+ * other than what is acted on.
  * @returns undefined for anything else
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {

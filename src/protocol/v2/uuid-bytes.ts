@@ -1,9 +1,10 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-
-const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+import { canonicalUuid } from '../messages.ts';
 
 /** The 16 bytes of a UUID. @throws {RangeError} unless it is in lower case with hyphens */
 export function uuidBytes(uuid: string): Uint8Array {
-  if (!form.test(uuid)) throw new RangeError('The application id is not a UUID in lower case with hyphens');
+  if (!canonicalUuid.safeParse(uuid).success) {
+    throw new RangeError('The application id is not a UUID in lower case with hyphens');
+  }
   return hexToBytes(uuid.replaceAll('-', ''));
 }

@@ -19,7 +19,7 @@ export interface SecurityLogFeedOptions {
   readonly changes: Pick<ChangeFeed, 'lateEntries'>;
   /** True if other instances may write to the same log. */
   readonly shared: boolean;
-  /** The id of the oldest entry that the writer has not stored; null if there is none. */
+  /** The id of the writer's oldest unstored entry, or null if all entries are stored. */
   readonly oldestWaiting: () => string | null;
   readonly pollMilliseconds?: number;
 }

@@ -42,7 +42,7 @@ export interface Watermark {
 export interface WatermarkOptions {
   /** Whether other instances write to the same log. */
   readonly shared: boolean;
-  /** The id of the oldest entry that the writer has not stored; null if there is none. */
+  /** The id of the writer's oldest unstored entry, or null if all entries are stored. */
   readonly oldestWaiting: () => string | null;
   /** What other instances have announced. */
   readonly pendingElsewhere: () => Iterable<PendingEntry>;

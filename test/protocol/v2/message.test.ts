@@ -49,7 +49,7 @@ describe('a request', () => {
     expect(Buffer.from(body.subarray(0, 7)).toString('hex')).toBe('07002000010003');
   });
 
-  test('with another suite, too short or too long is none', () => {
+  test('is refused with another suite, and if it is too short or too long', () => {
     for (let index = 1; index < 7; index += 1) {
       const changed = Uint8Array.from(body);
       changed[index] = (changed[index] ?? 0) ^ 1;
