@@ -159,9 +159,11 @@ const hwid = text(256).optional();
 /** Any text for looking up an account: an invalid username is simply unknown. */
 const accountName = text(64);
 
-export const innerValidateRequest = innerHead.extend({ licenseKey, hwid });
+// The members that each call adds. Both versions of the protocol have them.
 
-export const innerRegisterRequest = innerHead.extend({
+export const validateMembers = z.object({ licenseKey, hwid });
+
+export const registerMembers = z.object({
   username: z.string().regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -'),
   password: textOf({ min: 8, max: 128 }),
   email: z.email().max(254).optional(),
@@ -169,9 +171,14 @@ export const innerRegisterRequest = innerHead.extend({
   hwid,
 });
 
-export const innerLoginRequest = innerHead.extend({ username: accountName, password: text(1024), hwid });
+export const loginMembers = z.object({ username: accountName, password: text(1024), hwid });
 
-export const innerUpgradeRequest = innerHead.extend({ username: accountName, licenseKey, hwid });
+export const upgradeMembers = z.object({ username: accountName, licenseKey, hwid });
+
+export const innerValidateRequest = innerHead.extend(validateMembers.shape);
+export const innerRegisterRequest = innerHead.extend(registerMembers.shape);
+export const innerLoginRequest = innerHead.extend(loginMembers.shape);
+export const innerUpgradeRequest = innerHead.extend(upgradeMembers.shape);
 
 // Inner results (SPEC §7)
 
@@ -189,7 +196,9 @@ const resultHead = z.object({
 /** Clients treat unknown codes as refusals, so that later servers can add more. */
 const failureCode = text(64).refine((code) => code !== 'OK', 'must not be OK in a failure');
 
-export const validateSuccess = resultHead.extend({
+/** What a result says. Both versions of the protocol have these members. */
+export const refused = z.object({ success: z.literal(false), code: failureCode });
+export const validLicense = z.object({
   success: z.literal(true),
   code: z.literal('OK'),
   status: text(32),
@@ -197,16 +206,17 @@ export const validateSuccess = resultHead.extend({
   subscriptionTier: z.int().min(0),
 });
 
+export const validateSuccess = resultHead.extend(validLicense.shape);
+
 export const validateFailure = resultHead.extend({
-  success: z.literal(false),
-  code: failureCode,
+  ...refused.shape,
   status: z.null(),
   expiresAt: z.null(),
 });
 
 export const validateResult = z.discriminatedUnion('success', [validateSuccess, validateFailure]);
 
-export const clientAuthSuccess = resultHead.extend({
+export const signedIn = z.object({
   success: z.literal(true),
   code: z.literal('OK'),
   sessionToken: text(1024),
@@ -227,8 +237,9 @@ export const clientAuthSuccess = resultHead.extend({
     .nullable(),
   session: z.object({ ip: wellFormedText.nullable(), hwid: wellFormedText.nullable() }),
 });
-export type ClientAuthSuccess = z.infer<typeof clientAuthSuccess>;
+export type SignedInMembers = z.infer<typeof signedIn>;
 
-export const clientAuthFailure = resultHead.extend({ success: z.literal(false), code: failureCode });
+export const clientAuthSuccess = resultHead.extend(signedIn.shape);
+export const clientAuthFailure = resultHead.extend(refused.shape);
 
 export const clientAuthResult = z.discriminatedUnion('success', [clientAuthSuccess, clientAuthFailure]);

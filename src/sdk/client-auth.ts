@@ -1,4 +1,4 @@
-import { type ClientAuthSuccess, clientAuthResult } from '../protocol/messages.ts';
+import { clientAuthResult, type SignedInMembers } from '../protocol/messages.ts';
 import type { Failure } from './failure.ts';
 import type { SealedCall } from './sealed-call.ts';
 import type { InvalidVerdict } from './validate.ts';
@@ -54,7 +54,7 @@ export async function askClientAuth(
   return signedIn(inner);
 }
 
-function signedIn(inner: ClientAuthSuccess): SignedIn {
+function signedIn(inner: SignedInMembers & { readonly message: string }): SignedIn {
   const { code, message, sessionToken, expiresAt, user, license, session } = inner;
   return {
     kind: 'verdict',

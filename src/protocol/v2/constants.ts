@@ -1,5 +1,12 @@
 import { utf8 } from '../bytes.ts';
 
+export const protocolVersion = 2;
+
+/** Where the service answers, after its base URL. */
+export const callPath = '/api/v2/call';
+export const keyPath = (appId: string): string => `/api/v2/keys/${appId}`;
+export const revocationsPath = (appId: string): string => `/api/v2/revocations/${appId}`;
+
 /** Media type of a request; `info` of its encryption begins with it. */
 export const requestMediaType = 'application/vnd.latchkey.v2';
 export const answerMediaType = 'application/vnd.latchkey.v2-answer';

@@ -1,8 +1,6 @@
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
-import { expand, extract } from '@noble/hashes/hkdf.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, requireLength, utf8 } from '../bytes.ts';
 import { aeadId, kdfId, kemId, keyBytes } from './constants.ts';
+import { noblePrimitives, type Primitives } from './primitives.ts';
 
 // HPKE (RFC 9180) in base mode, with the only suite of version 2. A context is for one message: the sequence is always 0.
 
@@ -20,8 +18,8 @@ export interface KeyAgreement {
   /** The sender's ephemeral public key (`enc`). */
   readonly encapsulatedKey: Uint8Array;
   readonly recipientKey: Uint8Array;
-  /** Binds the context to its use. */
-  readonly info: Uint8Array;
+  /** What `keyScheduleContext` returns for the `info` of this use. */
+  readonly scheduleContext: Uint8Array;
 }
 
 export interface HpkeContext {
@@ -34,67 +32,68 @@ export interface HpkeContext {
 }
 
 /**
+ * The part of a key schedule that binds it to its use (`key_schedule_context`, RFC 9180 §5.1). It depends on `info` alone,
+ * so a server computes it once for each of its keys.
+ */
+export function keyScheduleContext(info: Uint8Array, primitives: Primitives = noblePrimitives): Uint8Array {
+  const { labelledExtract } = labelled(primitives, suite);
+  return concatBytes(
+    baseMode,
+    labelledExtract(empty, 'psk_id_hash', empty),
+    labelledExtract(empty, 'info_hash', info),
+  );
+}
+
+/**
  * Derives a context (RFC 9180 §4.1 and §5.1).
  * @returns null if the shared point is zero, as with a public key of small order (§7.1.4)
  * @throws {RangeError} if a key is not 32 bytes
  */
-export function deriveContext({
-  sharedPoint,
-  encapsulatedKey,
-  recipientKey,
-  info,
-}: KeyAgreement): HpkeContext | null {
+export function deriveContext(
+  { sharedPoint, encapsulatedKey, recipientKey, scheduleContext }: KeyAgreement,
+  primitives: Primitives = noblePrimitives,
+): HpkeContext | null {
   requireLength(sharedPoint, keyBytes, 'The shared point');
   requireLength(encapsulatedKey, keyBytes, 'The encapsulated key');
   requireLength(recipientKey, keyBytes, "The recipient's key");
   if (isZero(sharedPoint)) return null;
-  const prk = labelledExtract(kemSuite, empty, 'eae_prk', sharedPoint);
+  const kem = labelled(primitives, kemSuite);
   const kemContext = concatBytes(encapsulatedKey, recipientKey);
-  return scheduleKeys(labelledExpand(kemSuite, prk, 'shared_secret', kemContext, secretBytes), info);
+  const prk = kem.labelledExtract(empty, 'eae_prk', sharedPoint);
+  const sharedSecret = kem.labelledExpand(prk, 'shared_secret', kemContext, secretBytes);
+  return scheduleKeys(sharedSecret, scheduleContext, primitives);
 }
 
-function scheduleKeys(sharedSecret: Uint8Array, info: Uint8Array): HpkeContext {
-  const context = concatBytes(
-    baseMode,
-    labelledExtract(suite, empty, 'psk_id_hash', empty),
-    labelledExtract(suite, empty, 'info_hash', info),
-  );
-  const secret = labelledExtract(suite, sharedSecret, 'secret', empty);
-  const key = labelledExpand(suite, secret, 'key', context, keyBytes);
-  const nonce = labelledExpand(suite, secret, 'base_nonce', context, nonceBytes);
-  const exporterSecret = labelledExpand(suite, secret, 'exp', context, secretBytes);
+function scheduleKeys(
+  sharedSecret: Uint8Array,
+  scheduleContext: Uint8Array,
+  primitives: Primitives,
+): HpkeContext {
+  const { labelledExtract, labelledExpand } = labelled(primitives, suite);
+  const secret = labelledExtract(sharedSecret, 'secret', empty);
+  const key = labelledExpand(secret, 'key', scheduleContext, keyBytes);
+  const nonce = labelledExpand(secret, 'base_nonce', scheduleContext, nonceBytes);
+  const exporterSecret = labelledExpand(secret, 'exp', scheduleContext, secretBytes);
   return {
-    seal: (plaintext) => chacha20poly1305(key, nonce).encrypt(plaintext),
-    open: (ciphertext) => openChaCha(key, nonce, ciphertext),
-    exportSecret: (exporterContext, length) =>
-      labelledExpand(suite, exporterSecret, 'sec', exporterContext, length),
+    seal: (plaintext) => primitives.seal(key, nonce, plaintext),
+    open: (ciphertext) => primitives.open(key, nonce, ciphertext),
+    exportSecret: (exporterContext, length) => labelledExpand(exporterSecret, 'sec', exporterContext, length),
   };
 }
 
-/** Decrypts ChaCha20-Poly1305; null if the ciphertext is not authentic. */
-export function openChaCha(key: Uint8Array, nonce: Uint8Array, ciphertext: Uint8Array): Uint8Array | null {
-  try {
-    return chacha20poly1305(key, nonce).decrypt(ciphertext);
-  } catch {
-    return null;
-  }
-}
+const version = utf8('HPKE-v1');
 
-/** LabeledExtract (RFC 9180 §4). */
-function labelledExtract(of: Uint8Array, salt: Uint8Array, label: string, ikm: Uint8Array): Uint8Array {
-  return extract(sha256, concatBytes(utf8('HPKE-v1'), of, utf8(label), ikm), salt);
-}
-
-/** LabeledExpand (RFC 9180 §4). */
-function labelledExpand(
-  of: Uint8Array,
-  prk: Uint8Array,
-  label: string,
-  info: Uint8Array,
-  length: number,
-): Uint8Array {
-  const lengthBytes = Uint8Array.of(length >> 8, length & 0xff);
-  return expand(sha256, prk, concatBytes(lengthBytes, utf8('HPKE-v1'), of, utf8(label), info), length);
+/** LabeledExtract and LabeledExpand (RFC 9180 §4) with a suite's id. */
+function labelled({ extract, expand }: Primitives, suiteId: Uint8Array) {
+  const prefix = concatBytes(version, suiteId);
+  return {
+    labelledExtract: (salt: Uint8Array, label: string, ikm: Uint8Array): Uint8Array =>
+      extract(salt, concatBytes(prefix, utf8(label), ikm)),
+    labelledExpand: (prk: Uint8Array, label: string, info: Uint8Array, length: number): Uint8Array => {
+      const lengthBytes = Uint8Array.of(length >> 8, length & 0xff);
+      return expand(prk, concatBytes(lengthBytes, prefix, utf8(label), info), length);
+    },
+  };
 }
 
 /** Constant-time, as the point is secret. */

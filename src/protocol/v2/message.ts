@@ -1,6 +1,3 @@
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
-import { expand, extract } from '@noble/hashes/hkdf.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, equalBytes, requireLength, utf8 } from '../bytes.ts';
 import { signatureBytes } from '../constants.ts';
 import { isWellFormedText } from '../text.ts';
@@ -14,13 +11,15 @@ import {
   maxRequestBytes,
   requestMediaType,
 } from './constants.ts';
-import { type HpkeContext, openChaCha } from './hpke.ts';
+import type { HpkeContext } from './hpke.ts';
 import { requireKeyId } from './key-id.ts';
+import { noblePrimitives, type Primitives } from './primitives.ts';
 import { uuidBytes } from './uuid-bytes.ts';
 
 const headerBytes = 7;
 const tagBytes = 16;
 const nonceBytes = 32;
+const hashBytes = 32;
 const paddingUnit = 256;
 const space = 0x20;
 
@@ -76,14 +75,21 @@ export function padded(json: string): Uint8Array {
   return bytes;
 }
 
-/** What the signature of an answer covers: the tag, the application, the hash of the whole request, and the payload. */
-export const signedAnswer = (appId: string, request: Uint8Array, payload: Uint8Array): Uint8Array =>
-  concatBytes(answerTag, uuidBytes(appId), sha256(request), payload);
+/**
+ * What the signature of an answer covers: the tag, the application, the SHA-256 of the request's whole body, and the payload.
+ * @throws {RangeError} if the hash is not 32 bytes
+ */
+export function signedAnswer(appId: string, requestSha256: Uint8Array, payload: Uint8Array): Uint8Array {
+  requireLength(requestSha256, hashBytes, 'The hash of the request');
+  return concatBytes(answerTag, uuidBytes(appId), requestSha256, payload);
+}
 
 /** What an answer is encrypted under: the secret of its request's context, and the request's encapsulated key. */
 export interface AnswerSecret {
   readonly context: Pick<HpkeContext, 'exportSecret'>;
   readonly encapsulatedKey: Uint8Array;
+  /** Default: those that run everywhere. */
+  readonly primitives?: Primitives;
 }
 
 /**
@@ -98,8 +104,8 @@ export function sealAnswer(
 ): Uint8Array {
   requireLength(nonce, nonceBytes, 'The response nonce');
   requireLength(signature, signatureBytes, 'The signature');
-  const { key, iv } = answerKeys(of, nonce);
-  const ciphertext = chacha20poly1305(key, iv).encrypt(concatBytes(signature, payload));
+  const { key, iv, primitives } = answerKeys(of, nonce);
+  const ciphertext = primitives.seal(key, iv, concatBytes(signature, payload));
   return atMost(maxAnswerBytes, concatBytes(nonce, ciphertext));
 }
 
@@ -109,14 +115,25 @@ export function openAnswer(
   body: Uint8Array,
 ): { readonly signature: Uint8Array; readonly payload: Uint8Array } | null {
   if (body.length < nonceBytes + signatureBytes + tagBytes || body.length > maxAnswerBytes) return null;
-  const { key, iv } = answerKeys(of, body.subarray(0, nonceBytes));
-  const plaintext = openChaCha(key, iv, body.subarray(nonceBytes));
+  const { key, iv, primitives } = answerKeys(of, body.subarray(0, nonceBytes));
+  const plaintext = primitives.open(key, iv, body.subarray(nonceBytes));
   if (plaintext === null) return null;
   return { signature: plaintext.subarray(0, signatureBytes), payload: plaintext.subarray(signatureBytes) };
 }
 
-function answerKeys({ context, encapsulatedKey }: AnswerSecret, nonce: Uint8Array) {
-  const secret = context.exportSecret(utf8(`${requestMediaType} response`), keyBytes);
-  const prk = extract(sha256, secret, concatBytes(encapsulatedKey, nonce));
-  return { key: expand(sha256, prk, utf8('key'), keyBytes), iv: expand(sha256, prk, utf8('nonce'), 12) };
+const responseLabel = utf8(`${requestMediaType} response`);
+const keyLabel = utf8('key');
+const nonceLabel = utf8('nonce');
+
+function answerKeys(
+  { context, encapsulatedKey, primitives = noblePrimitives }: AnswerSecret,
+  nonce: Uint8Array,
+) {
+  const secret = context.exportSecret(responseLabel, keyBytes);
+  const prk = primitives.extract(concatBytes(encapsulatedKey, nonce), secret);
+  return {
+    key: primitives.expand(prk, keyLabel, keyBytes),
+    iv: primitives.expand(prk, nonceLabel, 12),
+    primitives,
+  };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import {
-  innerLoginRequest,
-  innerRegisterRequest,
-  innerUpgradeRequest,
-  innerValidateRequest,
+  loginMembers,
+  registerMembers,
   type SealedRequest,
   sessionInitRequest,
+  upgradeMembers,
+  validateMembers,
 } from '../../protocol/messages.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientAuthOutcome } from '../end-user/client-auth.ts';
@@ -67,47 +67,32 @@ function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   return parsed.data;
 }
 
-/** Members of an inner body that are only needed for sealing. */
-const sealing = {
-  nonce: true,
-  timestamp: true,
-  v: true,
-  echoNonce: true,
-  echoRequest: true,
-  call: true,
-} as const;
-
-const validateBody = innerValidateRequest.omit(sealing);
-const registerBody = innerRegisterRequest.omit(sealing);
-const loginBody = innerLoginRequest.omit(sealing);
-const upgradeBody = innerUpgradeRequest.omit(sealing);
-
 /** The verbs of the client protocol. Omitted members are passed on as null. */
 export const clientVerbs = {
-  validate: clientVerb<z.output<typeof validateBody>>({
+  validate: clientVerb<z.output<typeof validateMembers>>({
     name: 'validate',
-    schema: validateBody,
+    schema: validateMembers,
     malformed: { status: null, expiresAt: null },
     answer: (ctx, { licenseKey, hwid = null }, client) =>
       validateLicense({ ctx, input: { ...client, licenseKey, hwid } }),
   }),
-  register: clientVerb<z.output<typeof registerBody>>({
+  register: clientVerb<z.output<typeof registerMembers>>({
     name: 'register',
-    schema: registerBody,
+    schema: registerMembers,
     malformed: {},
     answer: (ctx, { username, password, email = null, licenseKey = null, hwid = null }, client) =>
       registerEndUser({ ctx, input: { ...client, username, password, email, licenseKey, hwid } }),
   }),
-  login: clientVerb<z.output<typeof loginBody>>({
+  login: clientVerb<z.output<typeof loginMembers>>({
     name: 'login',
-    schema: loginBody,
+    schema: loginMembers,
     malformed: {},
     answer: (ctx, { username, password, hwid = null }, client) =>
       loginEndUser({ ctx, input: { ...client, username, password, hwid } }),
   }),
-  upgrade: clientVerb<z.output<typeof upgradeBody>>({
+  upgrade: clientVerb<z.output<typeof upgradeMembers>>({
     name: 'upgrade',
-    schema: upgradeBody,
+    schema: upgradeMembers,
     malformed: {},
     answer: (ctx, { username, licenseKey, hwid = null }, client) =>
       upgradeEndUser({ ctx, input: { ...client, username, licenseKey, hwid } }),

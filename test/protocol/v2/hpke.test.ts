@@ -1,7 +1,9 @@
 import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { nativePrimitives } from '../../../src/crypto/native-primitives.ts';
 import { utf8 } from '../../../src/protocol/bytes.ts';
-import { deriveContext } from '../../../src/protocol/v2/hpke.ts';
+import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
+import { noblePrimitives } from '../../../src/protocol/v2/primitives.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -29,63 +31,98 @@ const official = {
   recipientKey: hex('4310ee97d88cc1f088a5576c77ab0cf5c3ac797f3d95139c6c84b5429c59662a'),
 };
 
-/** The context of the sender or of the recipient. */
-function contextOf(side: 'sender' | 'recipient') {
-  const { info, ephemeralSecret, encapsulatedKey, recipientSecret, recipientKey } = official;
-  const sharedPoint =
-    side === 'sender'
-      ? x25519(ephemeralSecret, encapsulatedKey, recipientKey)
-      : x25519(recipientSecret, recipientKey, encapsulatedKey);
-  const context = deriveContext({ sharedPoint, encapsulatedKey, recipientKey, info });
-  return context ?? expect.fail('the shared point is zero');
-}
+const filled = (byte: number, length = 32) => new Uint8Array(length).fill(byte);
 
-test.each(['sender', 'recipient'] as const)('the %s exports the secrets of RFC 9180', (side) => {
-  const { exportSecret } = contextOf(side);
-  expect(hexOf(exportSecret(hex(''), 32))).toBe(
-    '4bbd6243b8bb54cec311fac9df81841b6fd61f56538a775e7c80a9f40160606e',
-  );
-  expect(hexOf(exportSecret(hex('00'), 32))).toBe(
-    '8c1df14732580e5501b00f82b10a1647b40713191b7c1240ac80e2b68808ba69',
-  );
-  expect(hexOf(exportSecret(hex('54657374436f6e74657874'), 32))).toBe(
-    '5acb09211139c43b3090489a9da433e8a30ee7188ba8b0a9a1ccf0c229283e53',
-  );
-});
+const implementations = [
+  { name: 'noble', primitives: noblePrimitives },
+  { name: 'native', primitives: nativePrimitives },
+];
 
-test('a message that one side seals opens on the other side only, and unchanged', () => {
-  const plaintext = utf8('Beauty is truth, truth beauty');
-  const sealed = contextOf('sender').seal(plaintext);
-  const recipient = contextOf('recipient');
-  expect(recipient.open(sealed)).toEqual(plaintext);
-  for (let index = 0; index < sealed.length; index += 1) {
-    const changed = Uint8Array.from(sealed);
-    changed[index] = (changed[index] ?? 0) ^ 1;
-    expect(recipient.open(changed)).toBeNull();
+describe.each(implementations)('HPKE with $name primitives', ({ primitives }) => {
+  /** The context of the sender or of the recipient. */
+  function contextOf(side: 'sender' | 'recipient') {
+    const { info, ephemeralSecret, encapsulatedKey, recipientSecret, recipientKey } = official;
+    const sharedPoint =
+      side === 'sender'
+        ? x25519(ephemeralSecret, encapsulatedKey, recipientKey)
+        : x25519(recipientSecret, recipientKey, encapsulatedKey);
+    const scheduleContext = keyScheduleContext(info, primitives);
+    const context = deriveContext(
+      { sharedPoint, encapsulatedKey, recipientKey, scheduleContext },
+      primitives,
+    );
+    return context ?? expect.fail('the shared point is zero');
   }
-  expect(recipient.open(sealed.subarray(0, -1))).toBeNull();
-  expect(recipient.open(new Uint8Array())).toBeNull();
+
+  test.each(['sender', 'recipient'] as const)('the %s exports the secrets of RFC 9180', (side) => {
+    const { exportSecret } = contextOf(side);
+    expect(hexOf(exportSecret(hex(''), 32))).toBe(
+      '4bbd6243b8bb54cec311fac9df81841b6fd61f56538a775e7c80a9f40160606e',
+    );
+    expect(hexOf(exportSecret(hex('00'), 32))).toBe(
+      '8c1df14732580e5501b00f82b10a1647b40713191b7c1240ac80e2b68808ba69',
+    );
+    expect(hexOf(exportSecret(hex('54657374436f6e74657874'), 32))).toBe(
+      '5acb09211139c43b3090489a9da433e8a30ee7188ba8b0a9a1ccf0c229283e53',
+    );
+  });
+
+  test('a message that one side seals opens on the other side only, and unchanged', () => {
+    const plaintext = utf8('Beauty is truth, truth beauty');
+    const sealed = contextOf('sender').seal(plaintext);
+    const recipient = contextOf('recipient');
+    expect(hexOf(recipient.open(sealed) ?? expect.fail())).toBe(hexOf(plaintext));
+    for (let index = 0; index < sealed.length; index += 1) {
+      const changed = Uint8Array.from(sealed);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(recipient.open(changed)).toBeNull();
+    }
+    expect(recipient.open(sealed.subarray(0, -1))).toBeNull();
+    expect(recipient.open(new Uint8Array())).toBeNull();
+  });
+
+  test.each(['info', 'encapsulatedKey', 'recipientKey'] as const)('another %s gives other keys', (member) => {
+    const { ephemeralSecret, encapsulatedKey, recipientKey, info } = official;
+    const sharedPoint = x25519(ephemeralSecret, encapsulatedKey, recipientKey);
+    const agreement = { encapsulatedKey, recipientKey, info };
+    const changed = Uint8Array.from(agreement[member]);
+    changed[0] = (changed[0] ?? 0) ^ 1;
+    const derive = ({ info, ...keys }: typeof agreement) => {
+      const scheduleContext = keyScheduleContext(info, primitives);
+      return deriveContext({ ...keys, sharedPoint, scheduleContext }, primitives);
+    };
+    const sealed = derive(agreement)?.seal(utf8('text')) ?? expect.fail();
+    expect(derive({ ...agreement, [member]: changed })?.open(sealed)).toBeNull();
+  });
+
+  test('a shared point of zero, as a public key of small order has, gives no context', () => {
+    const { encapsulatedKey, recipientKey } = official;
+    const sharedPoint = filled(0);
+    const scheduleContext = filled(0, 65);
+    const agreement = { sharedPoint, encapsulatedKey, recipientKey, scheduleContext };
+    expect(deriveContext(agreement, primitives)).toBeNull();
+  });
+
+  test('keys of another length are refused', () => {
+    const { recipientKey } = official;
+    const encapsulatedKey = filled(0, 31);
+    const scheduleContext = filled(0, 65);
+    const agreement = { sharedPoint: filled(1), encapsulatedKey, recipientKey, scheduleContext };
+    expect(() => deriveContext(agreement, primitives)).toThrow(RangeError);
+  });
 });
 
-test.each(['info', 'encapsulatedKey', 'recipientKey'] as const)('another %s gives other keys', (member) => {
-  const { ephemeralSecret, encapsulatedKey, recipientKey, info } = official;
-  const sharedPoint = x25519(ephemeralSecret, encapsulatedKey, recipientKey);
-  const agreement = { sharedPoint, encapsulatedKey, recipientKey, info };
-  const changed = Uint8Array.from(agreement[member]);
-  changed[0] = (changed[0] ?? 0) ^ 1;
-  const sealed = deriveContext(agreement)?.seal(utf8('text')) ?? expect.fail();
-  expect(deriveContext({ ...agreement, [member]: changed })?.open(sealed)).toBeNull();
-});
-
-test('a shared point of zero, as a public key of small order has, gives no context', () => {
-  const { encapsulatedKey, recipientKey, info } = official;
-  const sharedPoint = new Uint8Array(32);
-  expect(deriveContext({ sharedPoint, encapsulatedKey, recipientKey, info })).toBeNull();
-});
-
-test('keys of another length are refused', () => {
-  const { recipientKey, info } = official;
-  const sharedPoint = new Uint8Array(32).fill(1);
-  const encapsulatedKey = new Uint8Array(31);
-  expect(() => deriveContext({ sharedPoint, encapsulatedKey, recipientKey, info })).toThrow(RangeError);
+test('native and noble primitives give the same bytes, at the edges of a block too', () => {
+  const key = filled(3);
+  const nonce = filled(4, 12);
+  for (const length of [0, 1, 31, 32, 33, 64, 100, 300]) {
+    const text = filled(5, length);
+    const sealed = noblePrimitives.seal(key, nonce, text);
+    expect(hexOf(nativePrimitives.seal(key, nonce, text))).toBe(hexOf(sealed));
+    expect(hexOf(nativePrimitives.open(key, nonce, sealed) ?? expect.fail())).toBe(hexOf(text));
+    expect(hexOf(nativePrimitives.extract(text, key))).toBe(hexOf(noblePrimitives.extract(text, key)));
+    expect(hexOf(nativePrimitives.expand(key, text, length))).toBe(
+      hexOf(noblePrimitives.expand(key, text, length)),
+    );
+  }
 });

@@ -1,7 +1,8 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { describe, expect, test } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/protocol/bytes.ts';
 import { getPublicKey, signBytes, verifyBytes } from '../../../src/protocol/signature.ts';
-import { deriveContext } from '../../../src/protocol/v2/hpke.ts';
+import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
 import {
   openAnswer,
   padded,
@@ -21,16 +22,20 @@ const filled = (byte: number, length = 32) => new Uint8Array(length).fill(byte);
 /** A request and its context, as both sides have it. */
 function request(text: string, { keyId = 7, sharedPoint = filled(1), encapsulatedKey = filled(2) } = {}) {
   const context =
-    deriveContext({ sharedPoint, encapsulatedKey, recipientKey: filled(3), info: requestInfo(keyId) }) ??
-    expect.fail('the shared point is zero');
+    deriveContext({
+      sharedPoint,
+      encapsulatedKey,
+      recipientKey: filled(3),
+      scheduleContext: keyScheduleContext(requestInfo(keyId)),
+    }) ?? expect.fail('the shared point is zero');
   const body = requestBytes({ keyId, encapsulatedKey, ciphertext: context.seal(padded(text)) });
-  return { body, context, encapsulatedKey };
+  return { body, hash: sha256(body), context, encapsulatedKey };
 }
 
 function answer(to: ReturnType<typeof request>, text: string) {
   const payload = padded(text);
   return sealAnswer(to, filled(4), {
-    signature: signBytes(signedAnswer(appId, to.body, payload), seed),
+    signature: signBytes(signedAnswer(appId, to.hash, payload), seed),
     payload,
   });
 }
@@ -75,6 +80,7 @@ test('what does not fit into a message is not written', () => {
   for (const id of ['', appId.toUpperCase(), appId.replaceAll('-', ''), `${appId}0`]) {
     expect(() => signedAnswer(id, filled(0), filled(0)), id).toThrow(RangeError);
   }
+  expect(() => signedAnswer(appId, filled(0, 31), filled(0))).toThrow(RangeError);
 });
 
 test('padding hides lengths up to the next 256 bytes, and adds none at a multiple', () => {
@@ -91,17 +97,17 @@ describe('an answer', () => {
   test('opens for its request, with a signature over it', () => {
     const { signature, payload } = openAnswer(asked, sealed) ?? expect.fail('does not open');
     expect(new TextDecoder().decode(payload).trim()).toBe('{"code":"OK"}');
-    expect(verifyBytes(signature, signedAnswer(appId, asked.body, payload), publicKey)).toBe(true);
+    expect(verifyBytes(signature, signedAnswer(appId, asked.hash, payload), publicKey)).toBe(true);
   });
 
   test('has a signature that fits no other request, application or payload', () => {
     const { signature, payload } = openAnswer(asked, sealed) ?? expect.fail('does not open');
     const other = request('{"call":"login"}');
     for (const signed of [
-      signedAnswer(appId, other.body, payload),
-      signedAnswer(otherAppId, asked.body, payload),
-      signedAnswer(appId, asked.body, padded('{"code":"OK"} '.repeat(20))),
-      signedAnswer(appId, asked.body, utf8('{"code":"OK"}')),
+      signedAnswer(appId, other.hash, payload),
+      signedAnswer(otherAppId, asked.hash, payload),
+      signedAnswer(appId, asked.hash, padded('{"code":"OK"} '.repeat(20))),
+      signedAnswer(appId, asked.hash, utf8('{"code":"OK"}')),
     ]) {
       expect(verifyBytes(signature, signed, publicKey)).toBe(false);
     }

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import {
+  canonicalUuid,
+  loginMembers,
+  refused,
+  registerMembers,
+  signedIn,
+  upgradeMembers,
+  validateMembers,
+  validLicense,
+  verdictCodes,
+} from '../messages.ts';
+import { textOf, wellFormedText } from '../text.ts';
+import { protocolVersion } from './constants.ts';
+
+/** Codes of a signed answer: those of version 1, and what version 1 says in unsigned errors. */
+export const answerCodes = [
+  ...verdictCodes,
+  'CLOCK_SKEW',
+  'REPLAY',
+  'RATE_LIMITED',
+  'UNAVAILABLE',
+  'LEASES_DISABLED',
+] as const;
+export type AnswerCode = (typeof answerCodes)[number];
+
+/** Codes of an unsigned error, and their HTTP statuses. Clients report them but never act on them, except KEY_UNKNOWN. */
+export const callErrorStatus = {
+  MALFORMED: 400,
+  KEY_UNKNOWN: 400,
+  APP_NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const;
+export type CallErrorCode = keyof typeof callErrorStatus;
+
+const unixTime = z.int().min(0);
+const version = z.literal(protocolVersion);
+const callName = textOf({ min: 1, max: 64 });
+
+// Requests. Unknown members are ignored, so that later clients can send more.
+
+/** Decides which application's key signs the answer, and so comes before everything else. */
+export const callApplication = z.object({ app: canonicalUuid });
+
+/** Members of every request. */
+export const callHead = callApplication.extend({
+  v: version,
+  call: callName,
+  version: textOf({ min: 1, max: 64 }),
+  time: unixTime,
+});
+export type CallHead = z.infer<typeof callHead>;
+
+const { licenseKey, hwid } = validateMembers.shape;
+
+/** The members that each call adds. */
+export const callMembers = {
+  validate: validateMembers
+    .extend({ lease: z.boolean().optional() })
+    .refine(({ lease, hwid }) => lease !== true || hwid !== undefined, 'A lease needs a hwid'),
+  lease: z.object({ licenseKey, hwid: hwid.unwrap(), seq: z.int().min(0).optional() }),
+  register: registerMembers,
+  login: loginMembers,
+  upgrade: upgradeMembers,
+} as const;
+export type CallName = keyof typeof callMembers;
+
+// Answers. Unknown members are ignored, so that later services can send more.
+
+const answerHead = z.object({
+  v: version,
+  call: callName,
+  time: unixTime,
+  message: wellFormedText,
+  /** Base64 of a newer key statement. */
+  keys: z.string().optional(),
+});
+
+const license = validLicense.extend({ licenseId: canonicalUuid });
+const lease = z.string().max(4096);
+const refusal = answerHead.extend(refused.shape);
+
+/** The answer to each call. */
+export const callAnswers = {
+  validate: z.discriminatedUnion('success', [
+    answerHead.extend({ ...license.shape, lease: lease.optional() }),
+    refusal,
+  ]),
+  lease: z.discriminatedUnion('success', [answerHead.extend({ ...license.shape, lease }), refusal]),
+  register: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
+  login: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
+  upgrade: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
+} as const satisfies Record<CallName, z.ZodType>;
