@@ -19,6 +19,7 @@ import { clearedSessionCookie, readSessionCookie, sessionCookie } from './rest/m
 import { createRequestContext, exchangeOf, routeOf, transportOf } from './rest/request-context.ts';
 import { createRestApp } from './rest/rest-app.ts';
 import { createClientApp } from './rest/sealed/client-app.ts';
+import { createKeyApp } from './rest/sealed/key-routes.ts';
 import { startPage } from './rest/start-page.ts';
 import { createRequestLog } from './telemetry/request-log.ts';
 import { createRequestObserver } from './telemetry/request-observer.ts';
@@ -31,7 +32,7 @@ export interface App {
   readonly fixedFields: HeaderFields;
 }
 
-/** Creates the HTTP application: health, documentation, GraphQL, and REST under `/api/v1`. */
+/** Creates the HTTP application: health, documentation, GraphQL, REST under `/api/v1`, and the client protocol. */
 export function createApp({ config, services, countryOfIp, telemetry, readiness }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
@@ -66,6 +67,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
     return c.json(report, report.ready ? 200 : 503);
   });
   app.route('/api/v1', createRestApp(config.publicUrl, forAllowedPages));
+  app.route('/', createKeyApp());
   app.route('/docs', docsPage());
 
   /** Loaded when it is first asked for: it takes a fifth of a start and 30 MB, and many services are never asked. */

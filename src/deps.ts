@@ -33,6 +33,8 @@ import { createReadiness, type Readiness } from './services/readiness.ts';
 import { createSecurityLogFeed } from './services/security-log/feed.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
 import { createServiceCounts } from './services/service-counts.ts';
+import { keepServiceKeysFresh } from './services/service-key/keep-fresh.ts';
+import { createServiceKeyRing } from './services/service-key/ring.ts';
 import { createUnreadAnswers } from './services/unread-answers.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
@@ -120,6 +122,9 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     );
     closers.push(async () => securityLogFeed.close());
 
+    const serviceKeys = createServiceKeyRing({ pool: database.pool, keyring, store });
+    closers.push(keepServiceKeysFresh(serviceKeys, log));
+
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
     closers.push(() => apiKeyUse.close());
 
@@ -153,6 +158,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         clock,
         replayEpoch: () => store.epoch,
       }),
+      serviceKeys,
       clock,
       log,
       counts: createServiceCounts(),

@@ -7,6 +7,8 @@ export interface SecretKeys {
   readonly cookie: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** AES-256 key that encrypts applications' private keys at rest. */
   readonly applicationKey: Uint8Array;
+  /** AES-256 key that encrypts the private keys of protocol version 2 at rest. */
+  readonly serviceKey: Uint8Array;
   /** Secret from which the keys of session tickets are derived. */
   readonly ticketSecret: Uint8Array;
   /** Identifies the master secret without revealing it; stored with the data. */
@@ -49,6 +51,7 @@ function deriveKeys(masterSecret: Uint8Array): SecretKeys {
   return {
     cookie: { privateKey, publicKey: createPublicKey(privateKey) },
     applicationKey: derive('application-private-key/v1'),
+    serviceKey: derive('service-private-key/v1'),
     ticketSecret: derive('session-ticket/v1'),
     fingerprint: derive('secret-fingerprint/v1'),
   };

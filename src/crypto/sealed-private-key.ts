@@ -1,8 +1,5 @@
-import { openAesGcm, sealAesGcm } from './aead.ts';
 import type { Keyring, SecretKeys } from './keyring.ts';
-
-const ivLength = 12;
-const tagLength = 16;
+import { openRecord, sealRecord } from './sealed-record.ts';
 
 /** None of the configured master secrets decrypts this private key, or the row was altered. */
 export class PrivateKeyUnreadableError extends Error {
@@ -23,19 +20,12 @@ export interface OpenedPrivateKey {
   readonly isCurrent: boolean;
 }
 
-/**
- * Encrypts an application's Ed25519 seed for the database, with AES-256-GCM. The application id is the associated data, so
- * that an attacker with access to the database cannot move a key to another application.
- * @returns `IV ‖ ciphertext ‖ tag`
- */
-export function sealPrivateKey(
+/** Encrypts an application's Ed25519 seed for the database. */
+export const sealPrivateKey = (
   keyring: Keyring,
   applicationId: string,
   seed: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  const { iv, ciphertext, tag } = sealAesGcm(keyring.applicationKey, seed, Buffer.from(applicationId));
-  return new Uint8Array(Buffer.concat([iv, ciphertext, tag]));
-}
+): Uint8Array<ArrayBuffer> => sealRecord(keyring.applicationKey, Buffer.from(applicationId), seed);
 
 /** Decrypts an application's Ed25519 seed. @throws {PrivateKeyUnreadableError} */
 export function openPrivateKey(keyring: Keyring, applicationId: string, sealed: Uint8Array): Uint8Array {
@@ -60,12 +50,4 @@ export function tryPrivateKey(
 }
 
 const open = (keys: SecretKeys, applicationId: string, sealed: Uint8Array): Uint8Array | null =>
-  openAesGcm(
-    keys.applicationKey,
-    {
-      iv: sealed.subarray(0, ivLength),
-      ciphertext: sealed.subarray(ivLength, -tagLength),
-      tag: sealed.subarray(-tagLength),
-    },
-    Buffer.from(applicationId),
-  );
+  openRecord(keys.applicationKey, Buffer.from(applicationId), sealed);

@@ -37,6 +37,7 @@ const application = {
   hwidLockEnabled: true,
   requireLicenseToRegister: true,
   registrationEnabled: true,
+  protocol: 'any',
   responseMessages: {
     OK: 'License is valid.',
     APP_DISABLED: 'This application is currently disabled.',

@@ -13,7 +13,7 @@ import { banRoutes } from './routes/bans.ts';
 import { insightRoutes } from './routes/insight.ts';
 import { licenseRoutes } from './routes/licenses.ts';
 import { userRoutes } from './routes/users.ts';
-import { clientRoutes, registerClientRoutes } from './sealed/routes.ts';
+import { clientPaths, registerClientRoutes } from './sealed/routes.ts';
 
 const dashboardRoutes = [
   authRoutes,
@@ -34,7 +34,7 @@ export function createRestApp(publicUrl: string, corsForAllowedOrigins: Middlewa
   const api = createRouter();
   registerComponents(api);
   registerClientRoutes(api);
-  for (const { path } of clientRoutes) api.use(path, corsForAllOrigins);
+  for (const path of clientPaths) api.use(path, corsForAllOrigins('POST'));
   api.use(corsForAllowedOrigins, requireJson, strictUtf8);
   for (const routes of dashboardRoutes) api.route('/', routes);
   api.get('/openapi.json', openApiHandler(api, publicUrl));

@@ -50,6 +50,7 @@ export const applicationSchema = z
     hwidLockEnabled: z.boolean(),
     requireLicenseToRegister: z.boolean(),
     registrationEnabled: z.boolean(),
+    protocol: z.enum(['any', 'v2_only']),
     responseMessages: z.record(z.enum(messageKeys), z.string()).openapi({
       required: messageKeys,
       description: 'All texts that clients are shown: yours, and the defaults for the others.',

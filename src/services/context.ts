@@ -21,6 +21,7 @@ import type { RequestWork } from './request-work.ts';
 import type { SecurityLogFeed } from './security-log/feed.ts';
 import type { SecurityLogWriter } from './security-log/writer.ts';
 import type { ServiceCounts } from './service-counts.ts';
+import type { ServiceKeyRing } from './service-key/ring.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 /** What the services use. It is opened once, at start, and is the same for all requests. */
@@ -42,6 +43,7 @@ export interface ServiceEnvironment {
   readonly mintTurns: FairQueue;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;
+  readonly serviceKeys: ServiceKeyRing;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts: ServiceCounts;

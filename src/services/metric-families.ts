@@ -3,7 +3,10 @@ import { labelled, type MetricFamily, single } from '../telemetry/family.ts';
 import type { ServiceEnvironment } from './context.ts';
 import type { Readiness } from './readiness.ts';
 
-type Observed = Pick<ServiceEnvironment, 'caches' | 'counts' | 'database' | 'securityLog' | 'store'>;
+type Observed = Pick<
+  ServiceEnvironment,
+  'caches' | 'counts' | 'database' | 'securityLog' | 'serviceKeys' | 'store'
+>;
 
 /** Metrics of the services and their dependencies. */
 export const metricFamilies = (env: Observed, readiness: Readiness): readonly MetricFamily[] => [
@@ -27,7 +30,7 @@ export const metricFamilies = (env: Observed, readiness: Readiness): readonly Me
   }),
 ];
 
-const protocolFamilies = ({ counts }: Observed): MetricFamily[] => [
+const protocolFamilies = ({ counts, serviceKeys }: Observed): MetricFamily[] => [
   {
     name: 'latchkey_verdicts_total',
     help: 'Verdicts for client software by verb and code; session_init is the handshake.',
@@ -39,8 +42,22 @@ const protocolFamilies = ({ counts }: Observed): MetricFamily[] => [
       ),
   },
   labelled({
+    name: 'latchkey_call_answers_total',
+    help: 'Signed answers to requests of protocol version 2, by code. The other verdicts are of version 1.',
+    type: 'counter',
+    label: 'code',
+    values: () => counts.callAnswers.entries(),
+  }),
+  single({
+    name: 'latchkey_service_key_age_seconds',
+    help: 'Age of the newest key of protocol version 2, which is replaced after 86,400 s; -1 without a key.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => serviceKeys.newestAge() ?? -1,
+  }),
+  labelled({
     name: 'latchkey_protocol_refusals_total',
-    help: 'Sealed requests refused before they were authenticated, by code, such as REPLAY, DECRYPT_FAIL or CLOCK_SKEW.',
+    help: 'Sealed requests refused before they were authenticated, by code, such as REPLAY, DECRYPT_FAIL or KEY_UNKNOWN.',
     type: 'counter',
     label: 'code',
     values: () => counts.protocolRefusals.entries(),

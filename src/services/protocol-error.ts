@@ -1,6 +1,11 @@
-import { type PlaintextErrorCode, plaintextErrorStatus } from '../protocol/messages.ts';
+import { plaintextErrorStatus } from '../protocol/messages.ts';
+import { callErrorStatus } from '../protocol/v2/messages.ts';
 
-/** An error that cannot be sealed, because the session or envelope is not trusted yet (SPEC §11). */
+/** HTTP statuses of both versions of the protocol. */
+const statuses = { ...callErrorStatus, ...plaintextErrorStatus };
+type PlaintextErrorCode = keyof typeof statuses;
+
+/** An error that cannot be sealed, because the session, envelope or key is not trusted yet (SPEC §11). */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: PlaintextErrorCode;
@@ -11,8 +16,8 @@ export class ProtocolError extends Error {
   }
 
   /** The HTTP status of the code. */
-  get status(): (typeof plaintextErrorStatus)[PlaintextErrorCode] {
-    return plaintextErrorStatus[this.code];
+  get status(): (typeof statuses)[PlaintextErrorCode] {
+    return statuses[this.code];
   }
 }
 

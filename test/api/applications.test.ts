@@ -32,6 +32,7 @@ describe('creating an application', () => {
       hwidLockEnabled: true,
       requireLicenseToRegister: true,
       registrationEnabled: true,
+      protocol: 'any',
     });
     expect(Object.keys(created.application.responseMessages).sort()).toEqual([...messageKeys].sort());
     expect(created.publicKeyB64).toBe(created.application.publicKeyB64);
@@ -107,6 +108,7 @@ describe('settings', () => {
     { hwidLockEnabled: false },
     { requireLicenseToRegister: false },
     { registrationEnabled: false },
+    { protocol: 'v2_only' },
   ])('%j changes only that setting', async (settings) => {
     const { id } = await world.createApplication();
     const before = await get(id);
@@ -125,11 +127,20 @@ describe('settings', () => {
       hwidLockEnabled: false,
       requireLicenseToRegister: false,
       registrationEnabled: false,
+      protocol: 'v2_only',
     };
     expect((await world.client.patch(settingsPath(id), changed)).status).toBe(200);
     expect(await get(id)).toMatchObject(changed);
-    const { version, status, hwidLockEnabled, requireLicenseToRegister, registrationEnabled } = before;
-    const back = { version, status, hwidLockEnabled, requireLicenseToRegister, registrationEnabled };
+    const { version, status, hwidLockEnabled, requireLicenseToRegister, registrationEnabled, protocol } =
+      before;
+    const back = {
+      version,
+      status,
+      hwidLockEnabled,
+      requireLicenseToRegister,
+      registrationEnabled,
+      protocol,
+    };
     expect((await world.client.patch(settingsPath(id), back)).status).toBe(200);
     expect({ ...(await get(id)), updatedAt: '' }).toEqual({ ...before, updatedAt: '' });
   });

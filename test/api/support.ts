@@ -107,6 +107,7 @@ export const application = z.strictObject({
   hwidLockEnabled: z.boolean(),
   requireLicenseToRegister: z.boolean(),
   registrationEnabled: z.boolean(),
+  protocol: z.enum(['any', 'v2_only']),
   responseMessages: z.record(z.enum(messageKeys), z.string().min(1)),
   publicKeyB64: z.string(),
   createdAt: timestamp,

@@ -12,6 +12,7 @@ type Imports = ReadonlyMap<string, readonly string[]>;
  */
 const parts = [
   'changes',
+  'service-key',
   'foundations',
   'security-log',
   'application',
@@ -19,6 +20,7 @@ const parts = [
   'license',
   'end-user',
   'client-session',
+  'client-call',
   'api-key',
   'auth',
   'metrics',

@@ -34,6 +34,7 @@ describe('createApplication', () => {
       hwidLockEnabled: true,
       requireLicenseToRegister: true,
       registrationEnabled: true,
+      protocol: 'any',
     });
     expect(Buffer.from(application.publicKeyB64, 'base64')).toHaveLength(32);
     expect(application.responseMessages).toHaveLength(15);
@@ -96,6 +97,7 @@ describe('updateApplicationSettings', () => {
     ['hwidLockEnabled', { hwidLockEnabled: false }],
     ['requireLicenseToRegister', { requireLicenseToRegister: false }],
     ['registrationEnabled', { registrationEnabled: false }],
+    ['protocol', { protocol: 'v2_only' }],
   ];
   test.each(cases)('changes only %s', async (_name, settings) => {
     const { graphql, createApplication } = await createGraphqlWorld(server);

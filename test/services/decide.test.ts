@@ -27,9 +27,11 @@ function factsWith(...reasons: readonly RefusalCode[]): Facts {
       status: has('APP_DISABLED') ? 'disabled' : 'active',
       version: '2.0.0',
       hwidLockEnabled: true,
+      protocol: 'any',
     },
     client: {
       version: has('APP_OUTDATED') ? '1.9.0' : '2.0.0',
+      protocol: 1,
       ipBanned: has('IP_BANNED'),
       hwidBanned: has('HWID_BANNED'),
     },
@@ -104,9 +106,15 @@ const anyFacts: fc.Arbitrary<Facts> = fc.record({
     status: fc.constantFrom('active', 'disabled'),
     version: fc.constantFrom('1', '2'),
     hwidLockEnabled: fc.boolean(),
+    protocol: fc.constantFrom('any', 'v2_only'),
   }),
   client: fc.option(
-    fc.record({ version: fc.constantFrom('1', '2'), ipBanned: fc.boolean(), hwidBanned: fc.boolean() }),
+    fc.record({
+      version: fc.constantFrom('1', '2'),
+      protocol: fc.constantFrom(1, 2),
+      ipBanned: fc.boolean(),
+      hwidBanned: fc.boolean(),
+    }),
     { freq: 5 },
   ),
   license: fc.oneof(
@@ -132,6 +140,7 @@ function reasonsAgainst({ application, client, license, hwid }: Facts): RefusalC
   const found: [RefusalCode, boolean][] = [
     ['APP_DISABLED', client !== null && application.status === 'disabled'],
     ['APP_OUTDATED', client !== null && client.version !== application.version],
+    ['APP_OUTDATED', application.protocol === 'v2_only' && client?.protocol === 1],
     ['IP_BANNED', client?.ipBanned === true],
     ['HWID_BANNED', client?.hwidBanned === true],
     ['LICENSE_NOT_FOUND', license === null],

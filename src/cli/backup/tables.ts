@@ -26,4 +26,4 @@ export const derivedTables = [
 ] as const;
 
 /** Tables about the database itself: a backup leaves them out, and a restore does not change them. */
-export const ownTables = ['clock_notes', 'installation'] as const;
+export const ownTables = ['clock_notes', 'installation', 'service_keys'] as const;

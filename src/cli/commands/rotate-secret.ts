@@ -20,6 +20,7 @@ import {
   type Rotation,
   rotateApplicationKeys,
 } from '../../services/application/rotate-keys.ts';
+import { resealServiceKeys } from '../../services/service-key/reseal.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
 import { connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { CommandError } from '../failure.ts';
@@ -177,6 +178,7 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
   const progress = startProgress(terminal, { title: 'Encrypting', total, unit: 'private keys' });
   let shown = 0;
   try {
+    await resealServiceKeys(pool, keyring);
     return await rotateApplicationKeys(pool, keyring, {
       signal: terminal.signal,
       // A second pass counts the same keys again.

@@ -11,6 +11,7 @@ import { checkNode } from './check-node.ts';
 import { checkProduction } from './check-production.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkConfiguredSecret, checkKeys } from './check-secret.ts';
+import { checkServiceKeys } from './check-service-keys.ts';
 import { checkAddress } from './check-settings.ts';
 import { type Finding, findingsOf, withinTime } from './finding.ts';
 import { CheckSkippedError, openCopy } from './open-copy.ts';
@@ -112,6 +113,7 @@ async function* examineDatabase(
     }
     if (data.serviceSecret !== null || kind === 'embedded') {
       yield* await withinTime('secret', timeoutSeconds.keys, (signal) => checkKeys(data, pool, signal));
+      yield* await withinTime('service keys', limit, () => checkServiceKeys(data, pool));
     }
   } finally {
     await close();

@@ -34,6 +34,14 @@ const applicationStatus = builder.enumType('ApplicationStatus', {
   description: 'Whether client requests are served.',
 });
 
+const applicationProtocol = builder.enumType('ApplicationProtocol', {
+  values: {
+    any: { description: 'Versions 1 and 2.' },
+    v2_only: { description: 'Version 2. Clients of version 1 are refused with APP_OUTDATED.' },
+  } as const,
+  description: 'Which versions of the sealed protocol an application accepts.',
+});
+
 const messageKeys = {
   OK: { description: 'The license is valid.' },
   APP_DISABLED: { description: 'The application is disabled.' },
@@ -91,6 +99,10 @@ builder.objectFields(Application, (t) => ({
   }),
   registrationEnabled: t.exposeBoolean('registrationEnabled', {
     description: 'Whether end users can register themselves.',
+  }),
+  protocol: t.expose('protocol', {
+    type: applicationProtocol,
+    description: 'Which versions of the sealed protocol the application accepts.',
   }),
   responseMessages: t.field({
     type: [ResponseMessage],
@@ -192,6 +204,10 @@ const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSetti
     hwidLockEnabled: t.boolean({ description: 'Whether licenses are bound to a device.' }),
     requireLicenseToRegister: t.boolean({ description: 'Whether end users need a license key to register.' }),
     registrationEnabled: t.boolean({ description: 'Whether end users can register themselves.' }),
+    protocol: t.field({
+      type: applicationProtocol,
+      description: 'Which versions of the sealed protocol are accepted.',
+    }),
     responseMessages: t.field({
       type: [ResponseMessageInput],
       description: 'The texts to change; the others stay as they are.',

@@ -18,9 +18,12 @@ import { uuidBytes } from './uuid-bytes.ts';
 
 const headerBytes = 7;
 const tagBytes = 16;
-const nonceBytes = 32;
+/** Bytes of the random nonce that an answer begins with. */
+export const responseNonceBytes = 32;
 const hashBytes = 32;
 const paddingUnit = 256;
+/** A request without any plaintext. */
+const minRequestBytes = headerBytes + keyBytes + tagBytes;
 const space = 0x20;
 
 /** The parts of a request's body. */
@@ -51,9 +54,13 @@ function atMost(length: number, message: Uint8Array): Uint8Array {
   return message;
 }
 
+/** Whether the body of a request is as long as a request can be. */
+export const isRequestLength = (length: number): boolean =>
+  length >= minRequestBytes && length <= maxRequestBytes;
+
 /** Takes the body of a request apart; null if its length or its suite is wrong. */
 export function readRequest(body: Uint8Array): RequestParts | null {
-  if (body.length < headerBytes + keyBytes + tagBytes || body.length > maxRequestBytes) return null;
+  if (!isRequestLength(body.length)) return null;
   const [keyId = 0] = body;
   if (!equalBytes(headerOf(keyId), body.subarray(0, headerBytes))) return null;
   return {
@@ -102,7 +109,7 @@ export function sealAnswer(
   nonce: Uint8Array,
   { signature, payload }: { readonly signature: Uint8Array; readonly payload: Uint8Array },
 ): Uint8Array {
-  requireLength(nonce, nonceBytes, 'The response nonce');
+  requireLength(nonce, responseNonceBytes, 'The response nonce');
   requireLength(signature, signatureBytes, 'The signature');
   const { key, iv, primitives } = answerKeys(of, nonce);
   const ciphertext = primitives.seal(key, iv, concatBytes(signature, payload));
@@ -114,9 +121,10 @@ export function openAnswer(
   of: AnswerSecret,
   body: Uint8Array,
 ): { readonly signature: Uint8Array; readonly payload: Uint8Array } | null {
-  if (body.length < nonceBytes + signatureBytes + tagBytes || body.length > maxAnswerBytes) return null;
-  const { key, iv, primitives } = answerKeys(of, body.subarray(0, nonceBytes));
-  const plaintext = primitives.open(key, iv, body.subarray(nonceBytes));
+  if (body.length < responseNonceBytes + signatureBytes + tagBytes || body.length > maxAnswerBytes)
+    return null;
+  const { key, iv, primitives } = answerKeys(of, body.subarray(0, responseNonceBytes));
+  const plaintext = primitives.open(key, iv, body.subarray(responseNonceBytes));
   if (plaintext === null) return null;
   return { signature: plaintext.subarray(0, signatureBytes), payload: plaintext.subarray(signatureBytes) };
 }

@@ -21,14 +21,16 @@ export const corsFieldsFor = (c: RestContext): HeaderFields =>
   c.req.header('origin') === undefined ? {} : openCorsFields;
 
 /** Answers CORS preflights of the client protocol. */
-export const corsForAllOrigins: MiddlewareHandler<RestEnv> = async (c, next) => {
-  setFields(c, corsFieldsFor(c));
-  if (c.req.method !== 'OPTIONS' || c.req.header('origin') === undefined) return next();
-  c.header('Access-Control-Allow-Methods', 'POST');
-  c.header('Access-Control-Allow-Headers', 'Content-Type');
-  c.header('Access-Control-Max-Age', '600');
-  return c.body(null, 204);
-};
+export const corsForAllOrigins =
+  (methods: string): MiddlewareHandler<RestEnv> =>
+  async (c, next) => {
+    setFields(c, corsFieldsFor(c));
+    if (c.req.method !== 'OPTIONS' || c.req.header('origin') === undefined) return next();
+    c.header('Access-Control-Allow-Methods', methods);
+    c.header('Access-Control-Allow-Headers', 'Content-Type');
+    c.header('Access-Control-Max-Age', '600');
+    return c.body(null, 204);
+  };
 
 /**
  * Lets dashboards on the configured origins call with the session cookie. Requests without an `Origin` are untouched;

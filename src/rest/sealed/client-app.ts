@@ -5,14 +5,12 @@ import type { RestContext, RestEnv } from '../adapter.ts';
 import { answerError, answerNotFound } from '../errors.ts';
 import { type CommonFields, type HeaderFields, rateLimitFields, setFields } from '../header-fields.ts';
 import { corsFieldsFor } from '../middleware/cors.ts';
-import { limitBody } from '../middleware/limit-body.ts';
 import { takePoint } from '../middleware/rate-limit.ts';
 import type { BeginRequest } from '../request-context.ts';
-import { type ClientRoute, clientRoutes } from './routes.ts';
+import { callRoute } from './call-route.ts';
+import type { ClientRoute } from './client-route.ts';
+import { clientRoutes } from './routes.ts';
 
-/** Body limit of the client protocol in bytes. SPEC §6 limits the ciphertext to a quarter of it. */
-const largestBody = 64 * 1024;
-const boundBody = limitBody(largestBody);
 const goOn = async (): Promise<void> => undefined;
 
 /**
@@ -22,10 +20,9 @@ const goOn = async (): Promise<void> => undefined;
  */
 export function createClientApp(begin: BeginRequest, commonFields: CommonFields): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ router: new RegExpRouter() });
-  for (const route of clientRoutes) {
-    const pattern = `/api/v1${route.path}`;
-    app.post(pattern, (c) => {
-      begin(c, 'sealed', pattern);
+  for (const route of [...clientRoutes, callRoute]) {
+    app.post(route.pattern, (c) => {
+      begin(c, 'sealed', route.pattern);
       return answer(c, route, commonFields);
     });
   }
@@ -38,12 +35,12 @@ export function createClientApp(begin: BeginRequest, commonFields: CommonFields)
 }
 
 async function answer(c: RestContext, route: ClientRoute, commonFields: CommonFields): Promise<Response> {
-  await boundBody(c, goOn);
+  await route.boundBody(c, goOn);
   const outcome = await takePoint(c, route.limit);
   try {
-    const { status, body } = await route.answer(c);
+    const { status, type, body, reached = null } = await route.answer(c);
     const common = commonFields(c.get('requestId'));
-    return new Response(JSON.stringify(body), { status, headers: fieldsOf(c, common, outcome) });
+    return new Response(body, { status, headers: fieldsOf(c, type, common, reached ?? outcome) });
   } catch (error) {
     setFields(c, rateLimitFields(outcome));
     throw error;
@@ -52,10 +49,11 @@ async function answer(c: RestContext, route: ClientRoute, commonFields: CommonFi
 
 const fieldsOf = (
   c: RestContext,
+  type: string,
   common: HeaderFields,
   outcome: RateLimitOutcome,
 ): Record<string, string> => ({
-  'Content-Type': 'application/json',
+  'Content-Type': type,
   ...common,
   ...rateLimitFields(outcome),
   ...corsFieldsFor(c),

@@ -13,8 +13,10 @@ import { initSession } from '../../services/client-session/init.ts';
 import { ServiceError } from '../../services/errors.ts';
 import { id } from '../../services/fields.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
+import { limitBody } from '../middleware/limit-body.ts';
 import { failuresOf, jsonAnswer, openJsonBody, publicContract } from '../route.ts';
 import { sealedAnswerSchema } from '../schemas.ts';
+import type { ClientAnswer, ClientRoute } from './client-route.ts';
 import { readClientBody, readJson } from './read-client-body.ts';
 
 const tags = ['Client protocol'];
@@ -100,19 +102,17 @@ const routes: readonly SealedRoute[] = [
   },
 ];
 
-/** A route of the client protocol: path, rate limit and handler. */
-export interface ClientRoute {
-  readonly path: string;
-  readonly limit: RateLimitName;
-  answer(c: RestContext): Promise<ClientAnswer>;
-}
+/** Where version 1 is. The document describes its paths without this prefix. */
+const base = '/api/v1';
+/** In bytes. SPEC §6 limits the ciphertext to a quarter of it. */
+const boundBody = limitBody(64 * 1024);
 
-export interface ClientAnswer {
-  readonly status: number;
-  readonly body: object;
-}
-
-const ok = (body: object): ClientAnswer => ({ status: 200, body });
+const json = (status: number, body: object): ClientAnswer => ({
+  status,
+  type: 'application/json',
+  body: JSON.stringify(body),
+});
+const ok = (body: object): ClientAnswer => json(200, body);
 
 /**
  * The client protocol. These handlers parse bodies themselves instead of using the router's validator: SPEC fixes the
@@ -120,19 +120,21 @@ const ok = (body: object): ClientAnswer => ({ status: 200, body });
  */
 export const clientRoutes: readonly ClientRoute[] = [
   {
-    path: '/session/init',
+    pattern: `${base}/session/init`,
     limit: 'session',
+    boundBody,
     answer: async (c) => {
       const parsed = sessionInitRequest.safeParse(await readJson(c));
       if (!parsed.success) throw ServiceError.invalidInput(parsed.error.issues);
       const outcome = await initSession({ ctx: serviceContext(c), input: parsed.data });
       if (outcome.accepted) return ok(outcome.answer);
-      return { status: 403, body: { success: false, error: outcome.message, code: outcome.code } };
+      return json(403, { success: false, error: outcome.message, code: outcome.code });
     },
   },
   ...routes.map(({ path, limit, verb }) => ({
-    path,
+    pattern: `${base}${path}`,
     limit,
+    boundBody,
     answer: async (c: RestContext) => {
       const ctx = serviceContext(c);
       const body = await readClientBody(c);
@@ -140,10 +142,13 @@ export const clientRoutes: readonly ClientRoute[] = [
       const outcome = await verb.plain(ctx, body.plain);
       if (outcome.success) return ok(outcome);
       const { message: error, ...refusal } = outcome;
-      return { status: plainStatus(outcome.code), body: { ...refusal, error } };
+      return json(plainStatus(outcome.code), { ...refusal, error });
     },
   })),
 ];
+
+/** The paths below `/api/v1`. */
+export const clientPaths: readonly string[] = ['/session/init', ...routes.map(({ path }) => path)];
 
 /** Adds the client protocol to the OpenAPI document. */
 export function registerClientRoutes(api: OpenAPIHono<RestEnv>): void {

@@ -11,6 +11,7 @@ export interface ApplicationFacts {
   readonly status: 'active' | 'disabled';
   readonly version: string;
   readonly hwidLockEnabled: boolean;
+  readonly protocol: 'any' | 'v2_only';
 }
 
 /** An application's data for client requests, as cached: with parsed key and resolved messages. */
@@ -39,7 +40,8 @@ export async function loadApplicationSnapshot(
   const { rows } = await pool.query<Row>(
     `SELECT id, developer_id AS "developerId", status::text AS status, version,
        hwid_lock_enabled AS "hwidLockEnabled", require_license_to_register AS "requireLicenseToRegister",
-       registration_enabled AS "registrationEnabled", response_messages AS "responseMessages",
+       registration_enabled AS "registrationEnabled", protocol::text AS protocol,
+       response_messages AS "responseMessages",
        private_key_encrypted AS "privateKeyEncrypted"
      FROM applications WHERE id = $1 AND EXISTS (
        SELECT FROM developers WHERE developers.id = applications.developer_id AND ${isNotDeletedOwner})`,

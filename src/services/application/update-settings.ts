@@ -20,6 +20,7 @@ export const updateApplicationSettingsInput = strictObject({
   hwidLockEnabled: z.boolean(),
   requireLicenseToRegister: z.boolean(),
   registrationEnabled: z.boolean(),
+  protocol: z.enum(['any', 'v2_only']),
   responseMessages: messageOverrides,
 }).partial();
 

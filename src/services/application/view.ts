@@ -10,6 +10,7 @@ export const applicationSelect = {
   hwidLockEnabled: true,
   requireLicenseToRegister: true,
   registrationEnabled: true,
+  protocol: true,
   responseMessages: true,
   publicKey: true,
   createdAt: true,

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../../protocol/canonical-json.ts';
+import { protocolVersion } from '../../protocol/constants.ts';
 import type { SealedRequest } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ServiceContext } from '../context.ts';
+import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientVerbName } from '../service-counts.ts';
 import { noteVerdict } from './note-verdict.ts';
 import { openRequest } from './open-request.ts';
@@ -21,10 +23,8 @@ export interface ClientVerbDefinition<Body, Outcome extends Result = Result> {
   readonly answer: (ctx: ServiceContext, body: Body, client: SealedClient) => Promise<Outcome>;
 }
 
-/** The client of a session. */
-export type SealedClient = Pick<Awaited<ReturnType<typeof openRequest>>, 'application'> & {
-  readonly clientVersion: string;
-};
+/** The client that sent a request. */
+export type SealedClient = Omit<ClientRequest, 'hwid'>;
 
 /**
  * Opens a sealed request, handles it, and seals the response. The response to a malformed inner body is sealed too
@@ -52,6 +52,7 @@ export async function answerSealed<Body>(
       ...verb.malformed,
     });
   }
-  const client = { application, clientVersion: request.session.clientVersion };
+  const { clientVersion } = request.session;
+  const client: SealedClient = { application, clientVersion, protocol: protocolVersion };
   return sealAnswer(ctx, request, await verb.answer(ctx, inner.data, client));
 }

@@ -1,20 +1,12 @@
 import { z } from 'zod';
-import {
-  loginMembers,
-  registerMembers,
-  type SealedRequest,
-  sessionInitRequest,
-  upgradeMembers,
-  validateMembers,
-} from '../../protocol/messages.ts';
+import { protocolVersion } from '../../protocol/constants.ts';
+import { type SealedRequest, sessionInitRequest, validateMembers } from '../../protocol/messages.ts';
 import type { ServiceContext } from '../context.ts';
 import type { ClientAuthOutcome } from '../end-user/client-auth.ts';
-import { loginEndUser } from '../end-user/login.ts';
-import { registerEndUser } from '../end-user/register.ts';
-import { upgradeEndUser } from '../end-user/upgrade.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { type ValidateOutcome, validateLicense } from '../license/validate.ts';
 import { answerSealed, type ClientVerbDefinition, type SealedClient } from './answer-sealed.ts';
+import { clientAuthVerbs } from './client-auth-verbs.ts';
 import { noteVerdict } from './note-verdict.ts';
 import type { SealedAnswer } from './seal-answer.ts';
 
@@ -56,7 +48,11 @@ function clientVerb<Body>(definition: ClientVerbDefinition<Body, ClientOutcome>)
       const application = await ctx.env.caches.application(client.appId);
       if (application === null) throw applicationNotFound();
       ctx.notes.applicationId = application.id;
-      return answer(ctx, body, { application, clientVersion: client.clientVersion ?? application.version });
+      return answer(ctx, body, {
+        application,
+        clientVersion: client.clientVersion ?? application.version,
+        protocol: protocolVersion,
+      });
     },
   };
 }
@@ -67,34 +63,18 @@ function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   return parsed.data;
 }
 
-/** The verbs of the client protocol. Omitted members are passed on as null. */
+/** The verbs of version 1. */
 export const clientVerbs = {
   validate: clientVerb<z.output<typeof validateMembers>>({
     name: 'validate',
     schema: validateMembers,
     malformed: { status: null, expiresAt: null },
-    answer: (ctx, { licenseKey, hwid = null }, client) =>
-      validateLicense({ ctx, input: { ...client, licenseKey, hwid } }),
+    answer: async (ctx, { licenseKey, hwid = null }, client) => {
+      const { outcome } = await validateLicense({ ctx, input: { ...client, licenseKey, hwid } });
+      return outcome;
+    },
   }),
-  register: clientVerb<z.output<typeof registerMembers>>({
-    name: 'register',
-    schema: registerMembers,
-    malformed: {},
-    answer: (ctx, { username, password, email = null, licenseKey = null, hwid = null }, client) =>
-      registerEndUser({ ctx, input: { ...client, username, password, email, licenseKey, hwid } }),
-  }),
-  login: clientVerb<z.output<typeof loginMembers>>({
-    name: 'login',
-    schema: loginMembers,
-    malformed: {},
-    answer: (ctx, { username, password, hwid = null }, client) =>
-      loginEndUser({ ctx, input: { ...client, username, password, hwid } }),
-  }),
-  upgrade: clientVerb<z.output<typeof upgradeMembers>>({
-    name: 'upgrade',
-    schema: upgradeMembers,
-    malformed: {},
-    answer: (ctx, { username, licenseKey, hwid = null }, client) =>
-      upgradeEndUser({ ctx, input: { ...client, username, licenseKey, hwid } }),
-  }),
+  register: clientVerb(clientAuthVerbs.register),
+  login: clientVerb(clientAuthVerbs.login),
+  upgrade: clientVerb(clientAuthVerbs.upgrade),
 } as const;

@@ -34,7 +34,12 @@ export async function initSession({ ctx, input }: Call<SessionInitRequest>): Pro
   ctx.notes.applicationId = application.id;
   const decision = decide({
     application,
-    client: await clientFacts(ctx, { application, clientVersion: input.clientVersion, hwid: null }),
+    client: await clientFacts(ctx, {
+      application,
+      clientVersion: input.clientVersion,
+      protocol: protocolVersion,
+      hwid: null,
+    }),
     license: 'not-asked',
     hwid: null,
     now: new Date(clock.now()),

@@ -3,6 +3,8 @@ import type { ApplicationFacts } from '../application/snapshot.ts';
 /** The facts about client software that a verdict depends on. */
 export interface ClientFacts {
   readonly version: string;
+  /** The version of the sealed protocol that it speaks. */
+  readonly protocol: 1 | 2;
   readonly ipBanned: boolean;
   /** Also false if no HWID was sent. */
   readonly hwidBanned: boolean;
@@ -65,6 +67,7 @@ function refuseClient({ application, client }: Facts): Decision | null {
   if (client === null) return null;
   if (application.status === 'disabled') return { code: 'APP_DISABLED' };
   if (client.version !== application.version) return { code: 'APP_OUTDATED' };
+  if (application.protocol === 'v2_only' && client.protocol !== 2) return { code: 'APP_OUTDATED' };
   if (client.ipBanned) return { code: 'IP_BANNED' };
   if (client.hwidBanned) return { code: 'HWID_BANNED' };
   return null;

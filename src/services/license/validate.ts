@@ -1,7 +1,9 @@
 import { messageFor } from '../application/message-for.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { type ClientRequest, clientFacts } from './client-facts.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
+import type { LicenseSnapshot } from './snapshot.ts';
 
 export interface ValidateInput extends ClientRequest {
   readonly licenseKey: string;
@@ -26,11 +28,17 @@ export type ValidateOutcome =
       readonly expiresAt: null;
     };
 
+/** A verdict, and the license that it is about if the application has it. */
+export interface Validation {
+  readonly outcome: ValidateOutcome;
+  readonly license: LicenseSnapshot | null;
+}
+
 /**
  * Validates a license for a client, activates it and binds the device on first use, and logs the outcome.
  * @throws {ServiceError} UNAVAILABLE
  */
-export async function validateLicense({ ctx, input }: Call<ValidateInput>): Promise<ValidateOutcome> {
+export async function validateLicense({ ctx, input }: Call<ValidateInput>): Promise<Validation> {
   const { application, licenseKey, hwid } = input;
   const judgement = await judgeLicense(ctx, {
     application,
@@ -38,7 +46,13 @@ export async function validateLicense({ ctx, input }: Call<ValidateInput>): Prom
     licenseKey,
     hwid,
   });
-  logOutcome(ctx, input, judgement);
+  // A license of another application is not named: neither in the log nor to the client.
+  const license = judgement.license?.applicationId === application.id ? judgement.license : null;
+  logOutcome(ctx, input, judgement, license);
+  return { outcome: outcomeOf(application, judgement), license };
+}
+
+function outcomeOf(application: ApplicationSnapshot, judgement: LicenseJudgement): ValidateOutcome {
   const message = messageFor(application, judgement.code);
   if (judgement.code !== 'OK') {
     return { success: false, code: judgement.code, message, status: null, expiresAt: null };
@@ -53,22 +67,21 @@ export async function validateLicense({ ctx, input }: Call<ValidateInput>): Prom
   };
 }
 
-/** Logs the outcome, without the license's id if it belongs to another application. */
 function logOutcome(
   ctx: ServiceContext,
   { application, hwid }: ValidateInput,
   judgement: LicenseJudgement,
+  license: LicenseSnapshot | null,
 ): void {
-  const own = judgement.license?.applicationId === application.id ? judgement.license : null;
   const firstUse = judgement.code === 'OK' && (judgement.activated || judgement.bound);
   ctx.env.securityLog.add(ctx.client, {
     developerId: application.developerId,
     applicationId: application.id,
     event: 'license_validated',
     code: judgement.code,
-    licenseId: own?.id ?? null,
+    licenseId: license?.id ?? null,
     hwid,
     ...(firstUse && { metadata: { activated: judgement.activated, bound: judgement.bound } }),
   });
-  if (own !== null) ctx.env.securityLog.seen(own.id, ctx.client.ip);
+  if (license !== null) ctx.env.securityLog.seen(license.id, ctx.client.ip);
 }

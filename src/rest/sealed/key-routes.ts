@@ -1,0 +1,31 @@
+import { Hono } from 'hono';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { canonicalUuid } from '../../protocol/messages.ts';
+import { callPath, keyMediaType, keyPath } from '../../protocol/v2/constants.ts';
+import { getKeyStatement } from '../../services/client-call/get-key-statement.ts';
+import { applicationNotFound } from '../../services/errors.ts';
+import { type RestEnv, serviceContext } from '../adapter.ts';
+import { corsForAllOrigins } from '../middleware/cors.ts';
+import { rateLimit } from '../middleware/rate-limit.ts';
+
+/** May be stored, and is asked for again each time: a client that was told KEY_UNKNOWN needs the current one. */
+const revalidated = 'public, no-cache';
+/** A browser checks the origin of a 304 too. */
+const retainedHeaders = [...RETAINED_304_HEADERS, 'access-control-allow-origin'];
+
+/** The requests of protocol version 2 that anyone may make without a key, on their whole paths. */
+export function createKeyApp(): Hono<RestEnv> {
+  const app = new Hono<RestEnv>();
+  app.use(callPath, corsForAllOrigins('POST'));
+  app.use(keyPath('*'), corsForAllOrigins('GET'));
+  app.get(keyPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
+    const appId = canonicalUuid.safeParse(c.req.param('appId'));
+    if (!appId.success) throw applicationNotFound();
+    const statement = await getKeyStatement({ ctx: serviceContext(c), input: { appId: appId.data } });
+    return c.body(new Uint8Array(statement), 200, {
+      'Content-Type': keyMediaType,
+      'Cache-Control': revalidated,
+    });
+  });
+  return app;
+}
