@@ -1,4 +1,4 @@
-import { type KeyObject, randomInt } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Pool } from 'pg';
 import { sha256 } from '../../crypto/hash.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
@@ -145,8 +145,8 @@ export function createServiceKeyRing({
 
   async function replace({ rows, now }: ServiceKeyRows, known: number): Promise<void> {
     const taken = new Set(rows.map(({ keyId }) => keyId));
-    const last = rows[0]?.keyId ?? randomInt(256);
-    let keyId = (last + 1) % 256;
+    // The same for every instance that has read the same rows, so that the primary key lets one of them win.
+    let keyId = rows[0] === undefined ? 0 : (rows[0].keyId + 1) % 256;
     while (taken.has(keyId)) keyId = (keyId + 1) % 256;
     const pair = generateX25519();
     const notBefore = Math.max(now, known + 1, (rows[0]?.notBefore ?? 0) + 1);
