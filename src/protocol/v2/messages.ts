@@ -69,9 +69,10 @@ export type CallName = keyof typeof callMembers;
 
 // Answers. Unknown members are ignored, so that later services can send more.
 
-const answerHead = z.object({
-  v: version,
-  call: callName,
+/** Tells which kind of request an answer is to. Clients check it before the other members. */
+export const answerBinding = z.object({ v: version, call: callName });
+
+const answerHead = answerBinding.extend({
   time: unixTime,
   message: wellFormedText,
   /** Base64 of a newer key statement. */
@@ -93,3 +94,4 @@ export const callAnswers = {
   login: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
   upgrade: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
 } as const satisfies Record<CallName, z.ZodType>;
+export type CallAnswer<Call extends CallName> = z.infer<(typeof callAnswers)[Call]>;
