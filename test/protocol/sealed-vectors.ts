@@ -75,7 +75,7 @@ const schema = z.object({
     .length(3),
 });
 
-export const sealedVectorsFile = new URL('../vectors/sealed-v1.json', import.meta.url);
+const sealedVectorsFile = new URL('../vectors/sealed-v1.json', import.meta.url);
 
 /** The committed vectors, with bytes for hex. */
 export const sealedVectors = schema.parse(JSON.parse(readFileSync(sealedVectorsFile, 'utf8')));

@@ -28,13 +28,3 @@ export function sealedVectors() {
     clientAuth: clientAuthVectors(),
   };
 }
-
-/** The text of test/vectors/sealed-v1.json. It is ASCII only, so that no editor or parser can change a character. */
-export function vectorsText(): string {
-  const text = JSON.stringify(sealedVectors(), null, 2);
-  const escaped = text.replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return `${escaped}\n`;
-}

@@ -12,7 +12,7 @@ const publicKey = getPublicKey(seed);
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 
 /** Every encoding of a point whose order divides 8 (SPEC §7). None is a valid public key. */
-const smallOrderKeys = [
+export const smallOrderKeys = [
   { why: 'the identity', hex: `01${'00'.repeat(31)}` },
   { why: 'order 2', hex: `ec${'ff'.repeat(30)}7f` },
   { why: 'order 4', hex: '00'.repeat(32) },
@@ -108,7 +108,7 @@ function smallOrder() {
   );
 }
 
-function addGroupOrder(scalar: Uint8Array): Uint8Array {
+export function addGroupOrder(scalar: Uint8Array): Uint8Array {
   return scalarBytes(littleEndian(scalar) + groupOrder);
 }
 
