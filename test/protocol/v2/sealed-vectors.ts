@@ -5,6 +5,13 @@ const hex = z.string().transform((text) => Uint8Array.from(Buffer.from(text, 'he
 const why = z.string();
 const check = z.string().optional();
 
+const reader = {
+  time: z.number().optional(),
+  seen: z.object({ seq: z.number(), rev: z.number() }).optional(),
+  nonce: z.string().optional(),
+  publicKeyHex: hex.optional(),
+};
+
 const schema = z.object({
   now: z.number(),
   application: z.object({ appId: z.string(), seedHex: hex, publicKeyHex: hex, version: z.string() }),
@@ -70,6 +77,37 @@ const schema = z.object({
   requests: z.array(
     z.object({ why, bodyHex: hex, expect: z.string(), encapsulatedKeyUsed: z.boolean().default(false) }),
   ),
+  leases: z.object({
+    reader: z.object({ hwid: z.string(), dev: z.string(), time: z.number() }),
+    accept: z.array(z.object({ why, json: z.string(), lease: z.string(), ...reader })),
+    reject: z.array(z.object({ why, lease: z.string(), failed: z.string(), ...reader })),
+  }),
+  revocations: z.object({
+    reader: z.object({ time: z.number(), licenseId: z.string(), shortLicenseId: z.string() }),
+    accept: z.array(
+      z.object({
+        why,
+        json: z.string(),
+        list: z.string(),
+        leaseRev: z.number(),
+        isRevoked: z.boolean(),
+        seenRev: z.number().optional(),
+      }),
+    ),
+    reject: z.array(
+      z.object({
+        why,
+        list: z.string(),
+        failed: z.string(),
+        time: z.number().optional(),
+        seenRev: z.number().optional(),
+      }),
+    ),
+  }),
+  deviceRequests: z.object({
+    accept: z.array(z.object({ hwid: z.string(), dev: z.string(), nonce: z.string(), text: z.string() })),
+    reject: z.array(z.object({ why, text: z.string() })),
+  }),
 });
 
 const file = new URL('../../vectors/sealed-v2.json', import.meta.url);

@@ -5,6 +5,7 @@ import { answerTag, keyTag } from '../../../protocol/v2/constants.ts';
 import { padded, sealAnswer as sealBytes } from '../../../protocol/v2/message.ts';
 import type { CallName } from '../../../protocol/v2/messages.ts';
 import type { FailedCheck } from '../../../protocol/v2/read-answer.ts';
+import { leaseHeader } from '../../../protocol/v2/signed-token.ts';
 import { uuidBytes } from '../../../protocol/v2/uuid-bytes.ts';
 import { appId, publicKey } from '../exchange.ts';
 import { fixedBytes, flipBit } from '../material.ts';
@@ -12,7 +13,7 @@ import { addGroupOrder, smallOrderKeys } from '../signature.ts';
 import { answerShapes } from './answer-shapes.ts';
 import { callNames, goodAnswer, refusal } from './calls.ts';
 import { type AnswerParts, callExchange, exchangeOf, sealAnswer, signedFor } from './exchange.ts';
-import { leaseHeader, tokenOf } from './lease.ts';
+import { tokenOf } from './lease.ts';
 import { newerKey, serviceKey, statementOf } from './service.ts';
 
 export interface AnswerVector {

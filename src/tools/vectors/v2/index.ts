@@ -8,8 +8,11 @@ import { fixedBytes } from '../material.ts';
 import { answerVectors } from './answers.ts';
 import { callNames, goodAnswer, goodRequest } from './calls.ts';
 import { deriveAnswerSteps, deriveSteps, inHex } from './derivation.ts';
+import { deviceRequestVectors } from './device-requests.ts';
 import { callExchange, sealAnswer, signedFor } from './exchange.ts';
+import { leaseVectors } from './leases.ts';
 import { requestVectors } from './requests.ts';
+import { revocationVectors } from './revocations.ts';
 import { keyPair, newerKey, serviceKey, statementOf } from './service.ts';
 import { statementVectors } from './statements.ts';
 import { strictJsonVectors } from './strict-json.ts';
@@ -38,6 +41,9 @@ export function sealedV2Vectors() {
     statements: statementVectors(),
     calls: callNames.map(callVector),
     requests: requestVectors(),
+    leases: leaseVectors(),
+    revocations: revocationVectors(),
+    deviceRequests: deviceRequestVectors(),
   };
 }
 
