@@ -1,8 +1,7 @@
 import { agreeX25519, x25519PrivateKey } from '../../../src/crypto/x25519.ts';
 import { clockSkewSeconds } from '../../../src/protocol/constants.ts';
-import { maxRequestBytes, minRequestBytes } from '../../../src/protocol/v2/constants.ts';
 import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
-import { type RequestParts, readRequest, requestInfo } from '../../../src/protocol/v2/message.ts';
+import { isRequestLength, type RequestParts, readRequest, requestInfo } from '../../../src/protocol/v2/message.ts';
 import { callApplication, callHead, callMembers } from '../../../src/protocol/v2/messages.ts';
 import { parseStrictJson } from '../../../src/protocol/v2/strict-json.ts';
 
@@ -20,7 +19,7 @@ export interface ServerState {
 
 /** SPEC §11, steps 1 to 5, without licenses and accounts: `accept`, or the code with which it ends. */
 export function judgeRequest(body: Uint8Array, server: ServerState): string {
-  if (body.length < minRequestBytes || body.length > maxRequestBytes) return 'plaintext MALFORMED';
+  if (!isRequestLength(body.length)) return 'plaintext MALFORMED';
   const parts = readRequest(body);
   const plaintext = parts?.keyId === server.keyId ? openRequest(parts, server) : null;
   if (parts === null || plaintext === null) return 'plaintext KEY_UNKNOWN';
