@@ -1,7 +1,12 @@
 import { agreeX25519, x25519PrivateKey } from '../../../src/crypto/x25519.ts';
 import { clockSkewSeconds } from '../../../src/protocol/constants.ts';
 import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
-import { isRequestLength, type RequestParts, readRequest, requestInfo } from '../../../src/protocol/v2/message.ts';
+import {
+  isRequestLength,
+  type RequestParts,
+  readRequest,
+  requestInfo,
+} from '../../../src/protocol/v2/message.ts';
 import { callApplication, callHead, callMembers } from '../../../src/protocol/v2/messages.ts';
 import { parseStrictJson } from '../../../src/protocol/v2/strict-json.ts';
 
