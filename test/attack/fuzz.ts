@@ -91,8 +91,8 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   ),
 );
 
-/** The bytes of this text with up to three of them changed, removed or inserted. */
-export const damaged = (text: string): fc.Arbitrary<Buffer> =>
+/** These bytes, or those of this text, with up to three of them changed, removed or inserted. */
+export const damaged = (original: string | Uint8Array): fc.Arbitrary<Buffer> =>
   fc
     .array(
       fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.constantFrom('set', 'cut', 'add', 'end')),
@@ -102,7 +102,7 @@ export const damaged = (text: string): fc.Arbitrary<Buffer> =>
       },
     )
     .map((changes) => {
-      let bytes = [...Buffer.from(text)];
+      let bytes = [...Buffer.from(original)];
       for (const [where, byte, what] of changes) {
         const at = bytes.length === 0 ? 0 : where % bytes.length;
         if (what === 'set') bytes[at] = byte;

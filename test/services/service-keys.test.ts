@@ -1,10 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import type { Database } from '../../src/db/database.ts';
 import { countServiceKeys, resealServiceKeys } from '../../src/services/service-key/reseal.ts';
 import { createServiceKeyRing } from '../../src/services/service-key/ring.ts';
 import { createTestDatabase, databaseKinds } from '../setup/database.ts';
+
+/** One database of each kind for the file. Its tests run one after another, each without the keys of the last. */
+const databases = new Map<'memory' | 'server', Promise<Database>>();
+const databaseOf = (kind: 'memory' | 'server'): Promise<Database> => {
+  const database = databases.get(kind) ?? createTestDatabase(kind);
+  databases.set(kind, database);
+  return database;
+};
+afterAll(async () => {
+  for (const database of databases.values()) await (await database).close();
+});
 
 const hour = 3_600;
 const keyring = createKeyring(randomBytes(32));
@@ -20,9 +31,8 @@ interface Instance {
 const has = async (ring: Instance['ring'], keyId: number) => (await ring.find(keyId)) !== null;
 
 async function open(kind: 'memory' | 'server') {
-  const database: Database = await createTestDatabase(kind);
-  onTestFinished(database.close);
-  const { pool } = database;
+  const { pool } = await databaseOf(kind);
+  await pool.query('DELETE FROM service_keys');
   const begin = (epoch = 'first', keys: Keyring = keyring): Instance => {
     let steady = 0;
     const store = { epoch };

@@ -20,6 +20,7 @@ With TEST_DATABASE_URL and TEST_REDIS_URL also on a PostgreSQL server and Redis.
   --kills <n>          kills on each database (100; quick 6)
   --fuzz-runs <n>      inputs that each property of a parser is tried with (20,000; quick 300)
   --route-runs <n>     the same of a route, where each input is a request (2,000; quick 100)
+  --call-runs <n>      changed requests of protocol version 2, and as many answers (500,000; quick 10,000)
   --soak-minutes <n>   how long the soak lasts on each database (30; quick 0.5)
   --json <file>        also write the numbers to this file
   --help               say this
@@ -30,6 +31,8 @@ export interface Extent {
   readonly kills: number;
   readonly fuzzRuns: number;
   readonly routeRuns: number;
+  /** Changed requests of protocol version 2, and as many changed answers. */
+  readonly callRuns: number;
   readonly soakMinutes: number;
   readonly benchArguments: readonly string[];
 }
@@ -39,10 +42,18 @@ const extents: Record<'quick' | 'whole', Extent> = {
     kills: 6,
     fuzzRuns: 300,
     routeRuns: 100,
+    callRuns: 10_000,
     soakMinutes: 0.5,
     benchArguments: ['--seconds', '1', '--blocks', '2'],
   },
-  whole: { kills: 100, fuzzRuns: 20_000, routeRuns: 2_000, soakMinutes: 30, benchArguments: [] },
+  whole: {
+    kills: 100,
+    fuzzRuns: 20_000,
+    routeRuns: 2_000,
+    callRuns: 500_000,
+    soakMinutes: 30,
+    benchArguments: [],
+  },
 };
 
 /** @returns null when it asks for help @throws {UsageError} naming what is wrong */
@@ -55,6 +66,7 @@ export function parseOptions(args: readonly string[]): TrustOptions | null {
       kills: anyAmount,
       'fuzz-runs': anyAmount,
       'route-runs': anyAmount,
+      'call-runs': anyAmount,
       'soak-minutes': number(0.1, 1_440).optional(),
       json: text,
     }),
@@ -67,6 +79,7 @@ export function parseOptions(args: readonly string[]): TrustOptions | null {
       kills: values.kills ?? usual.kills,
       fuzzRuns: values['fuzz-runs'] ?? usual.fuzzRuns,
       routeRuns: values['route-runs'] ?? usual.routeRuns,
+      callRuns: values['call-runs'] ?? usual.callRuns,
       soakMinutes: values['soak-minutes'] ?? usual.soakMinutes,
     },
     only: values.only,

@@ -144,6 +144,12 @@ export const parts: readonly Part[] = [
       ({ routeRuns }) => ({ FUZZ_RUNS: String(routeRuns) }),
     ),
   },
+  {
+    name: 'calls',
+    carryOut: tests('calls', ['test/attack/fuzz-calls.test.ts'], ({ callRuns }) => ({
+      FUZZ_RUNS: String(callRuns),
+    })),
+  },
 ];
 
 async function read<Schema extends z.ZodType>(file: string, schema: Schema): Promise<z.output<Schema>> {
