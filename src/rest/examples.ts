@@ -65,6 +65,7 @@ const sdkHint = {
   appId: applicationId,
   version: '1.0.0',
   publicKeyB64: application.publicKeyB64,
+  protocol: 2,
   snippet: "import { createClient } from '@latchkey/client'; …",
 };
 

@@ -69,6 +69,7 @@ export const sdkHintSchema = z
     appId: uuid,
     version: z.string(),
     publicKeyB64: z.string(),
+    protocol: z.literal(2).openapi({ description: 'The version of the client protocol.' }),
     snippet: z.string().openapi({ description: 'TypeScript code that validates a license with the SDK.' }),
   })
   .openapi('SdkHint');

@@ -1,7 +1,7 @@
-import { clientAuthResult, type SignedInMembers } from '../protocol/messages.ts';
+import type { SignedInMembers } from '../protocol/messages.ts';
+import type { Call } from './call.ts';
 import type { Failure } from './failure.ts';
-import type { SealedCall } from './sealed-call.ts';
-import type { InvalidVerdict } from './validate.ts';
+import { type InvalidVerdict, refusedBy } from './verdict.ts';
 
 /** The service's signed confirmation that the end user is registered, logged in or upgraded. */
 export interface SignedIn {
@@ -9,6 +9,7 @@ export interface SignedIn {
   readonly valid: true;
   readonly code: 'OK';
   readonly message: string;
+  readonly source: 'service';
   /** An opaque secret that authenticates the user until `expiresAt`. */
   readonly sessionToken: string;
   /** When `sessionToken` expires. */
@@ -42,16 +43,15 @@ interface ClientAuthInput {
 
 /** Common part of register, login and upgrade. Never rejects; errors are returned as a {@link Failure}. */
 export async function askClientAuth(
-  call: SealedCall,
+  call: Call,
   { verb, members, signal }: ClientAuthInput,
 ): Promise<ClientAuthOutcome> {
   const sent: Record<string, string> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) sent[name] = value;
-  const answer = await call({ call: verb, members: sent, result: clientAuthResult, signal });
+  const answer = await call({ call: verb, members: sent, signal });
   if (answer.kind === 'failure') return answer;
   const { inner } = answer;
-  if (!inner.success) return { kind: 'verdict', valid: false, code: inner.code, message: inner.message };
-  return signedIn(inner);
+  return inner.success ? signedIn(inner) : refusedBy(inner);
 }
 
 function signedIn(inner: SignedInMembers & { readonly message: string }): SignedIn {
@@ -61,6 +61,7 @@ function signedIn(inner: SignedInMembers & { readonly message: string }): Signed
     valid: true,
     code,
     message,
+    source: 'service',
     sessionToken,
     expiresAt: new Date(expiresAt),
     user,

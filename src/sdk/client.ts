@@ -4,6 +4,7 @@ import { type ClientOptions, parseOptions } from './options.ts';
 import { type RegisterOptions, register } from './register.ts';
 import { createSealedCall } from './sealed-call.ts';
 import { type UpgradeOptions, upgrade } from './upgrade.ts';
+import { createCall } from './v2/call.ts';
 import { type ValidateOptions, type ValidateOutcome, validate } from './validate.ts';
 
 export interface Client {
@@ -27,12 +28,13 @@ export interface Client {
 }
 
 /**
- * Creates a client for one application. It connects on the first call and reuses its session, so create it once and keep
- * it.
+ * Creates a client for one application. It connects on the first call and reuses what it has learnt from the service, so
+ * create it once and keep it.
  * @throws {TypeError} if an option is invalid; the message names it
  */
 export function createClient(options: ClientOptions): Client {
-  const call = createSealedCall(parseOptions(options));
+  const settings = parseOptions(options);
+  const call = settings.protocol === 1 ? createSealedCall(settings) : createCall(settings);
   return {
     validate: (licenseKey, validateOptions) => validate(call, licenseKey, validateOptions),
     register: (registerOptions) => register(call, registerOptions),

@@ -4,56 +4,85 @@ import { answerMaxBytes } from '../protocol/constants.ts';
 import { failureOf, untilAborted } from './deadline.ts';
 import { type Failure, untrusted } from './failure.ts';
 
-export interface HttpAnswer {
+interface HttpHead {
   readonly kind: 'http';
   readonly status: number;
   /** The `Retry-After` header, if it is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
+}
+
+export interface HttpBytes extends HttpHead {
+  /** At most {@link answerMaxBytes}. */
+  readonly body: Uint8Array;
+}
+
+export interface HttpAnswer extends HttpHead {
   /** The parsed JSON body; undefined if the body is not JSON. */
   readonly body: unknown;
 }
 
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: BodyInit;
+}
+
+export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpBytes | Failure>;
 export type PostJson = (path: string, body: JsonValue, signal: AbortSignal) => Promise<HttpAnswer | Failure>;
 
-/** Makes a function that posts JSON and reads at most {@link answerMaxBytes} of the response. It sends no cookies and follows no redirects. */
-export function createPostJson(baseUrl: string, fetch: typeof globalThis.fetch): PostJson {
-  return async (path, body, signal) => {
+/** Makes a function that sends requests and reads at most {@link answerMaxBytes} of a response. It sends no cookies and follows no redirects. */
+export function createHttp(baseUrl: string, fetch: typeof globalThis.fetch): Http {
+  return async ({ path, ...request }, signal) => {
     try {
-      const request = fetch(baseUrl + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(body),
+      const sent = fetch(baseUrl + path, {
+        ...request,
         redirect: 'error',
         credentials: 'omit',
         cache: 'no-store',
         signal,
       });
-      const response = await untilAborted(request, signal);
+      const response = await untilAborted(sent, signal);
       // A custom fetch may ignore `redirect`.
       if (response.redirected) return untrusted('The service sent a redirect');
-      const text = await readBounded(response, signal);
-      if (text === null) return untrusted(`The response is longer than ${answerMaxBytes} bytes or not UTF-8`);
-      return {
-        kind: 'http',
-        status: response.status,
-        retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')),
-        body: parseJson(text),
-      };
+      const body = await readBounded(response, signal);
+      if (body === null) return tooLong();
+      const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'));
+      return { kind: 'http', status: response.status, retryAfterSeconds, body };
     } catch (thrown) {
       return failureOf(thrown, signal);
     }
   };
 }
 
-async function readBounded(response: Response, signal: AbortSignal): Promise<string | null> {
+/** Makes a function that posts JSON, with the rules of {@link createHttp}. */
+export function createPostJson(baseUrl: string, fetch: typeof globalThis.fetch): PostJson {
+  const http = createHttp(baseUrl, fetch);
+  return async (path, json, signal) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const answer = await http({ method: 'POST', path, headers, body: JSON.stringify(json) }, signal);
+    if (answer.kind === 'failure') return answer;
+    return decodeUtf8(answer.body) === null ? tooLong() : withJsonBody(answer);
+  };
+}
+
+/** Parses the body of an answer. */
+export function withJsonBody({ body, ...head }: HttpBytes): HttpAnswer {
+  const text = decodeUtf8(body);
+  return { ...head, body: text === null ? undefined : parseJson(text) };
+}
+
+const tooLong = (): Failure => untrusted(`The response is longer than ${answerMaxBytes} bytes or not UTF-8`);
+
+async function readBounded(response: Response, signal: AbortSignal): Promise<Uint8Array | null> {
   const reader = response.body?.getReader();
-  if (reader === undefined) return '';
+  if (reader === undefined) return new Uint8Array();
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
     for (;;) {
       const { done, value } = await untilAborted(reader.read(), signal);
-      if (done) return decodeUtf8(concatBytes(...parts));
+      if (done) return concatBytes(...parts);
       length += value.length;
       if (length > answerMaxBytes) return null;
       parts.push(value);

@@ -16,5 +16,7 @@ export type { Failure, FailureReason } from './failure.ts';
 export type { LoginOptions } from './login.ts';
 export type { ClientOptions } from './options.ts';
 export type { RegisterOptions } from './register.ts';
+export type { ClientStore } from './store/client-store.ts';
 export type { UpgradeOptions } from './upgrade.ts';
-export type { InvalidVerdict, ValidateOptions, ValidateOutcome, ValidVerdict } from './validate.ts';
+export type { ValidateOptions, ValidateOutcome } from './validate.ts';
+export type { InvalidVerdict, ValidVerdict } from './verdict.ts';

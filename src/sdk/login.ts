@@ -1,5 +1,5 @@
+import type { Call } from './call.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
-import type { SealedCall } from './sealed-call.ts';
 
 export interface LoginOptions {
   readonly username: string;
@@ -10,7 +10,7 @@ export interface LoginOptions {
 }
 
 /** Logs an end user in. */
-export function login(call: SealedCall, options: LoginOptions): Promise<ClientAuthOutcome> {
+export function login(call: Call, options: LoginOptions): Promise<ClientAuthOutcome> {
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, hwid, signal }: Partial<LoginOptions> = options ?? {};
   return askClientAuth(call, { verb: 'login', members: { username, password, hwid }, signal });

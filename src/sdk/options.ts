@@ -1,6 +1,9 @@
 import { decodeBase64 } from '../protocol/base64.ts';
 import { ed25519KeyBytes } from '../protocol/constants.ts';
 import { sessionInitRequest } from '../protocol/messages.ts';
+import { type ClientStore, emptyStore } from './store/client-store.ts';
+import { createDefaultStore } from './store/default-store.ts';
+import { createSafeStore } from './store/safe-store.ts';
 
 export interface ClientOptions {
   /** Base URL of the service, such as `https://license.example.com`. */
@@ -11,12 +14,27 @@ export interface ClientOptions {
   readonly publicKeyB64: string;
   /** This program's version; must equal the application's version. */
   readonly version: string;
-  /** Timeout of a whole call in milliseconds, including a handshake. Default 10,000. */
+  /**
+   * Version of the protocol. Default 2. The client speaks no other: a service that does not answer in version 2 gives a
+   * failure.
+   */
+  readonly protocol?: 1 | 2;
+  /**
+   * Timeout of a whole call in milliseconds, including what precedes the question. Default 10,000; with version 2 at most
+   * 30,000, and a longer one counts as 30,000.
+   */
   readonly timeoutMs?: number;
   /** The fetch implementation to use. Default `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch;
   /** Returns the current time in milliseconds since the Unix epoch. Default `Date.now`. */
   readonly now?: () => number;
+  /** Returns milliseconds of run time, which never decrease. Default `performance.now`. */
+  readonly runTime?: () => number;
+  /**
+   * What the client keeps between runs, with version 2. Default: files in the user's state folder in Node.js, and
+   * `localStorage` in browsers. Null keeps nothing.
+   */
+  readonly store?: ClientStore | null;
 }
 
 export interface Settings {
@@ -25,17 +43,26 @@ export interface Settings {
   readonly appId: string;
   readonly publicKey: Uint8Array;
   readonly version: string;
+  readonly protocol: 1 | 2;
   readonly timeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
+  readonly runTime: () => number;
+  /** Never rejects. */
+  readonly store: ClientStore;
 }
 
 /** The limit of setTimeout, which fires immediately for longer delays. */
 const maxTimeoutMs = 2 ** 31 - 1;
+/** Reading a file takes milliseconds; a call waits no longer for a store. */
+const storePatienceMs = 500;
+/** A later answer of version 2 would be an old one that an attacker has held back. */
+const maxDeadlineMs = 30_000;
 
 /** @throws {TypeError} if an option is invalid; the message names it */
 export function parseOptions(options: ClientOptions): Settings {
-  const { timeoutMs = 10_000, now = Date.now } = options;
+  const { timeoutMs = 10_000, now = Date.now, protocol = 2 } = options;
+  const { runTime = () => performance.now() } = options;
   const { appId, clientVersion } = sessionInitRequest.shape;
   if (!appId.safeParse(options.appId).success) throw new TypeError('appId must be a UUID in lower case');
   if (!clientVersion.safeParse(options.version).success) {
@@ -48,6 +75,7 @@ export function parseOptions(options: ClientOptions): Settings {
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > maxTimeoutMs) {
     throw new TypeError(`timeoutMs must be a number greater than 0 and at most ${maxTimeoutMs}`);
   }
+  if (protocol !== 1 && protocol !== 2) throw new TypeError('protocol must be 1 or 2');
   if (typeof globalThis.crypto?.getRandomValues !== 'function') {
     throw new TypeError('This runtime has no Web Crypto (globalThis.crypto); use Node.js 20 or newer');
   }
@@ -56,11 +84,21 @@ export function parseOptions(options: ClientOptions): Settings {
     appId: options.appId,
     publicKey,
     version: options.version,
-    timeoutMs,
+    protocol,
+    timeoutMs: protocol === 2 ? Math.min(timeoutMs, maxDeadlineMs) : timeoutMs,
     // Bound, because browsers reject a fetch that is called as another object's method.
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     now,
+    runTime,
+    store: createSafeStore(parseStore(options.store), Math.min(timeoutMs / 4, storePatienceMs)),
   };
+}
+
+function parseStore(store: ClientStore | null | undefined): ClientStore {
+  if (store === undefined) return createDefaultStore();
+  if (store === null) return emptyStore;
+  if (typeof store.read === 'function' && typeof store.write === 'function') return store;
+  throw new TypeError('store must be null or have the functions read and write');
 }
 
 function parseBaseUrl(text: string): string {

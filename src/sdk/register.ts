@@ -1,5 +1,5 @@
+import type { Call } from './call.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
-import type { SealedCall } from './sealed-call.ts';
 
 export interface RegisterOptions {
   /** 3 to 64 of the characters `a-z A-Z 0-9 . _ -`. */
@@ -15,7 +15,7 @@ export interface RegisterOptions {
 }
 
 /** Registers an end user and logs them in. */
-export function register(call: SealedCall, options: RegisterOptions): Promise<ClientAuthOutcome> {
+export function register(call: Call, options: RegisterOptions): Promise<ClientAuthOutcome> {
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, password, email, licenseKey, hwid, signal }: Partial<RegisterOptions> = options ?? {};
   const members = { username, password, email, licenseKey, hwid };

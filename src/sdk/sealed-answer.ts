@@ -6,17 +6,12 @@ import { canonicalJson, type JsonValue } from '../protocol/canonical-json.ts';
 import { openEnvelope } from '../protocol/envelope.ts';
 import { sealedResponse } from '../protocol/messages.ts';
 import { verifyBytes } from '../protocol/signature.ts';
+import type { Answer } from './call.ts';
 import { clockFailure, isOnTime } from './clock.ts';
 import { type Failure, untrusted } from './failure.ts';
 import type { Session } from './handshake.ts';
 import { parseJson } from './http.ts';
 import type { Settings } from './options.ts';
-
-/** An answer that passed every check of SPEC §7. */
-export interface Answer<Result> {
-  readonly kind: 'answer';
-  readonly inner: Result;
-}
 
 export interface ExpectedAnswer<Result> {
   readonly session: Session;

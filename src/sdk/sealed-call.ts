@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { encodeBase64 } from '../protocol/base64.ts';
 import { randomBytes, utf8 } from '../protocol/bytes.ts';
-import type { JsonObject } from '../protocol/canonical-json.ts';
 import { clientPaths, protocolVersion, requestNonceBytes } from '../protocol/constants.ts';
 import { sealEnvelope } from '../protocol/envelope.ts';
-import type { InnerHead } from '../protocol/messages.ts';
+import { clientAuthResult, type InnerHead, validateResult } from '../protocol/messages.ts';
+import type { Answer, Call, CallInput, CallName, CallResults } from './call.ts';
 import { unixSeconds } from './clock.ts';
 import { failureOf, startDeadline } from './deadline.ts';
 import type { Failure } from './failure.ts';
@@ -12,30 +12,27 @@ import { openSession, type Session } from './handshake.ts';
 import { createPostJson } from './http.ts';
 import type { Settings } from './options.ts';
 import { refusalOf } from './refusal.ts';
-import { type Answer, openSealedAnswer } from './sealed-answer.ts';
+import { openSealedAnswer } from './sealed-answer.ts';
 import { createSessionHolder } from './session-holder.ts';
 
-export interface SealedCallInput<Result> {
-  readonly call: 'validate' | 'register' | 'login' | 'upgrade';
-  /** Members of the inner request in addition to the common ones. */
-  readonly members: JsonObject;
-  /** Schema of the inner response. */
-  readonly result: z.ZodType<Result>;
-  readonly signal?: AbortSignal | undefined;
-}
+/** Schemas of the inner responses. */
+const results: { readonly [Name in CallName]: z.ZodType<CallResults[Name]> } = {
+  validate: validateResult,
+  register: clientAuthResult,
+  login: clientAuthResult,
+  upgrade: clientAuthResult,
+};
 
-/** Makes a sealed request; shared by validate, register, login and upgrade. */
-export type SealedCall = <Result>(input: SealedCallInput<Result>) => Promise<Answer<Result> | Failure>;
-
-export function createSealedCall(settings: Settings): SealedCall {
+/** Asks over version 1 of the protocol, in sessions that it opens and renews. */
+export function createSealedCall(settings: Settings): Call {
   const post = createPostJson(settings.baseUrl, settings.fetch);
   const sessions = createSessionHolder((signal) => openSession(settings, post, signal), settings.now);
 
-  async function exchange<Result>(
+  async function exchange<Name extends CallName>(
     session: Session,
-    { call, members, result }: SealedCallInput<Result>,
+    { call, members }: CallInput<Name>,
     signal: AbortSignal,
-  ): Promise<Answer<Result> | Failure> {
+  ): Promise<Answer<CallResults[Name]> | Failure> {
     const nonce = encodeBase64(randomBytes(requestNonceBytes.recommended));
     const head: InnerHead = {
       nonce,
@@ -50,10 +47,10 @@ export function createSealedCall(settings: Settings): SealedCall {
     const answer = await post(clientPaths[call], { sessionId: session.sessionId, ...envelope }, signal);
     if (answer.kind === 'failure') return answer;
     if (answer.status !== 200) return refusalOf(answer);
-    return openSealedAnswer(answer.body, { session, nonce, request, result, settings });
+    return openSealedAnswer(answer.body, { session, nonce, request, result: results[call], settings });
   }
 
-  async function attempt<Result>(input: SealedCallInput<Result>, signal: AbortSignal) {
+  async function attempt<Name extends CallName>(input: CallInput<Name>, signal: AbortSignal) {
     const session = await sessions.acquire(signal);
     if (session.kind === 'failure') return { outcome: session, expired: false };
     const outcome = await exchange(session, input, signal);

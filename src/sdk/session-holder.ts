@@ -1,17 +1,11 @@
 import { sessionLifetimeSeconds } from '../protocol/constants.ts';
-import { untilAborted } from './deadline.ts';
 import type { Failure } from './failure.ts';
 import type { Session } from './handshake.ts';
+import { shareTask } from './shared-task.ts';
 
 /** Sessions are renewed this long before they expire, so that none expires during a request (SPEC §9). */
 const renewalMarginSeconds = 60;
 const usableMs = (sessionLifetimeSeconds - renewalMarginSeconds) * 1000;
-
-interface Opening {
-  readonly outcome: Promise<Session | Failure>;
-  readonly controller: AbortController;
-  waiting: number;
-}
 
 export interface SessionHolder {
   /**
@@ -28,39 +22,15 @@ export function createSessionHolder(
   now: () => number,
 ): SessionHolder {
   let current: Session | null = null;
-  let opening: Opening | null = null;
-
-  function startOpening(): Opening {
-    const controller = new AbortController();
-    const started: Opening = { outcome: open(controller.signal), controller, waiting: 0 };
-    const settle = (session: Session | null) => {
-      if (opening !== started) return;
-      opening = null;
-      current = session;
-    };
-    started.outcome.then(
-      (outcome) => settle(outcome.kind === 'session' ? outcome : null),
-      () => settle(null),
-    );
-    return started;
-  }
-
+  const openShared = shareTask(async (signal) => {
+    const outcome = await open(signal);
+    if (!signal.aborted) current = outcome.kind === 'session' ? outcome : null;
+    return outcome;
+  });
   return {
     async acquire(signal) {
       if (current !== null && isUsable(current, now())) return current;
-      opening ??= startOpening();
-      const joined: Opening = opening;
-      joined.waiting++;
-      try {
-        return await untilAborted(joined.outcome, signal);
-      } finally {
-        joined.waiting--;
-        if (joined.waiting === 0) {
-          // No later call may join a handshake that is about to be aborted.
-          if (opening === joined) opening = null;
-          joined.controller.abort();
-        }
-      }
+      return openShared(signal);
     },
     discard(session) {
       if (current === session) current = null;

@@ -1,5 +1,5 @@
+import type { Call } from './call.ts';
 import { askClientAuth, type ClientAuthOutcome } from './client-auth.ts';
-import type { SealedCall } from './sealed-call.ts';
 
 export interface UpgradeOptions {
   readonly username: string;
@@ -11,7 +11,7 @@ export interface UpgradeOptions {
 }
 
 /** Moves an end user to a license of a higher tier. */
-export function upgrade(call: SealedCall, options: UpgradeOptions): Promise<ClientAuthOutcome> {
+export function upgrade(call: Call, options: UpgradeOptions): Promise<ClientAuthOutcome> {
   // JavaScript callers can omit the options; the service then reports what is missing.
   const { username, licenseKey, hwid, signal }: Partial<UpgradeOptions> = options ?? {};
   return askClientAuth(call, { verb: 'upgrade', members: { username, licenseKey, hwid }, signal });

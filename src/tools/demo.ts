@@ -60,7 +60,7 @@ async function runDemo(baseUrl: string): Promise<void> {
   const sold = required(createLicenses.keys[0]);
 
   step('A customer starts the program, which validates the key with the SDK');
-  const program = createClient(sdkHint);
+  const program = createClient({ ...sdkHint, store: null });
   const first = expectVerdict(await program.validate(sold.licenseKey, { hwid: 'customer-laptop' }), 'OK');
   say(`It runs, at tier ${first.valid ? first.subscriptionTier : '?'}, until ${until(first)}.`);
   say('The license is now bound to customer-laptop.');

@@ -38,7 +38,7 @@ const packages: readonly ClientPackage[] = [
     part: 'sdk',
     page: 'docs/client.md',
     extra: ['protocol/SPEC.md'],
-    dependencies: ['@noble/ciphers', '@noble/ed25519', '@noble/hashes', 'zod'],
+    dependencies: ['@noble/ciphers', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'zod'],
   },
   {
     name: '@latchkey/management',

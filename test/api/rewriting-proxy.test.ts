@@ -62,6 +62,7 @@ const program = (application: SeededApplication, fetch: ClientOptions['fetch']) 
     appId: application.id,
     publicKeyB64: application.publicKeyB64,
     version: application.version,
+    protocol: 1,
     now: () => server.clock.now(),
     fetch,
   });

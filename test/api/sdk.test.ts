@@ -21,6 +21,7 @@ function program(application: SeededApplication, options: Partial<ClientOptions>
     appId: application.id,
     publicKeyB64: application.publicKeyB64,
     version: application.version,
+    protocol: 1,
     now: () => server.clock.now(),
     ...options,
     fetch: (input, init) => {
@@ -45,6 +46,7 @@ test('a license is valid, with its tier and expiry', async () => {
   const outcome = await program(application).client.validate(licenseKey, { hwid: 'laptop' });
   expect(outcome).toEqual({
     kind: 'verdict',
+    source: 'service',
     valid: true,
     code: 'OK',
     message: 'License is valid.',
@@ -75,6 +77,7 @@ test('the first device binds, a second one is refused, and the first stays valid
   expect(await laptop.validate(licenseKey, { hwid: 'laptop' })).toMatchObject({ valid: true });
   expect(await desktop.validate(licenseKey, { hwid: 'desktop' })).toEqual({
     kind: 'verdict',
+    source: 'service',
     valid: false,
     code: 'HWID_MISMATCH',
     message: 'This license is bound to another device.',
@@ -92,6 +95,7 @@ test('a ban refuses the next call, in the same session', async () => {
   expect((await world.client.post(`/api/v1/licenses/${id}/ban`)).status).toBe(200);
   expect(await client.validate(licenseKey)).toEqual({
     kind: 'verdict',
+    source: 'service',
     valid: false,
     code: 'BANNED',
     message: 'Write to help@example.com',
@@ -166,6 +170,7 @@ test('an outdated program gets a failure at the handshake, and a verdict in an o
   });
   expect(await client.validate(licenseKey)).toEqual({
     kind: 'verdict',
+    source: 'service',
     valid: false,
     code: 'APP_OUTDATED',
     message: 'Get version 2',
@@ -276,6 +281,7 @@ test('a user registers, logs in and upgrades, in one session', async () => {
   for (const [index, outcome] of outcomes.entries()) {
     expect(outcome).toEqual({
       kind: 'verdict',
+      source: 'service',
       valid: true,
       code: 'OK',
       message: 'License is valid.',
@@ -314,7 +320,7 @@ test("a refusal about a user is a verdict with the developer's message", async (
   await application.settings({ responseMessages: { INVALID_CREDENTIALS: 'Who are you?' } });
   const { licenseKey } = await application.mintOne();
   const { client } = program(application);
-  const refused = (code: string) => ({ kind: 'verdict', valid: false, code });
+  const refused = (code: string) => ({ kind: 'verdict', source: 'service', valid: false, code });
   expect(await client.register({ username: 'ada', password })).toMatchObject(refused('LICENSE_REQUIRED'));
   expect(await client.register({ username: 'ada', password, licenseKey })).toMatchObject({ valid: true });
   expect(await client.register({ username: 'ada', password, licenseKey })).toMatchObject(

@@ -127,6 +127,7 @@ export const createdApplication = z.strictObject({
     appId: id,
     version: z.string(),
     publicKeyB64: z.string(),
+    protocol: z.literal(2),
     snippet: z.string(),
   }),
   publicKeyB64: z.string(),

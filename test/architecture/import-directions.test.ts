@@ -193,6 +193,14 @@ const directions: readonly Direction[] = [
     packages: { not: [...http, ...graphqlLibraries, ...database, ...redis] },
     ...server,
   },
+  // Files in the user's state folder: it asks Node.js for its modules at run time, as bundles for browsers must not import them.
+  {
+    part: 'src/sdk/store/state-folder.ts',
+    ours: [],
+    packages: { only: isomorphic },
+    node: false,
+    environment: true,
+  },
   { part: 'src/sdk/', ours: ['src/protocol/'], packages: { only: isomorphic }, ...anywhere },
   // Its types of the schema are generated: it shares no code with the service whose clients it is for.
   {

@@ -39,7 +39,13 @@ async function startBareServer(more: Partial<BareMaterial> = {}) {
   });
   await once(server, 'listening');
   const { port } = z.object({ port: z.number() }).parse(server.address());
-  return createClient({ baseUrl: `http://127.0.0.1:${port}`, appId, publicKeyB64, version: '1.0.0' });
+  return createClient({
+    baseUrl: `http://127.0.0.1:${port}`,
+    appId,
+    publicKeyB64,
+    version: '1.0.0',
+    protocol: 1,
+  });
 }
 
 test.each(['KEY-1', numberedLicense(9).licenseKey])(
@@ -50,6 +56,7 @@ test.each(['KEY-1', numberedLicense(9).licenseKey])(
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await client.validate(key, { hwid: 'laptop' })).toEqual({
         kind: 'verdict',
+        source: 'service',
         valid: true,
         code: 'OK',
         ...verdict,

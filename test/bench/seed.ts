@@ -62,7 +62,7 @@ export async function seed(baseUrl: string): Promise<Seed> {
   const { application, sdkHint } = await createApplication(vendor, 'Photo Lab');
   const older = await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
   const inUse = await mint(vendor, application.id, seedSize.inUse);
-  const client = { ...sdkHint, timeoutMs: 60_000, fetch: persistentFetch };
+  const client = { ...sdkHint, protocol: 1 as const, timeoutMs: 60_000, fetch: persistentFetch };
   const program = createClient(client);
   const bound = older.slice(0, seedSize.bound).map((licenseKey, index) => ({
     licenseKey,

@@ -42,6 +42,7 @@ describe('createApplication', () => {
       appId: application.id,
       version: '1.0.0',
       publicKeyB64: application.publicKeyB64,
+      protocol: 2,
       baseUrl: server.deps.config.publicUrl,
       snippet: expect.stringContaining(application.id),
     });

@@ -27,6 +27,7 @@ const verbs: [name: 'register' | 'login' | 'upgrade', ask: Ask][] = [
 
 const success = {
   kind: 'verdict',
+  source: 'service',
   valid: true,
   code: 'OK',
   message: 'License is valid.',
@@ -67,7 +68,13 @@ describe.for(verbs)('%s', ([name, ask]) => {
         const bound = Object.entries(inner).filter(([member]) => binding.includes(member));
         return sealed({ ...Object.fromEntries(bound), success: false, code, message: 'Nö' });
       };
-      expect(await ask(client)).toEqual({ kind: 'verdict', valid: false, code, message: 'Nö' });
+      expect(await ask(client)).toEqual({
+        kind: 'verdict',
+        source: 'service',
+        valid: false,
+        code,
+        message: 'Nö',
+      });
     }
   });
 

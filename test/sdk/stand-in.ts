@@ -223,6 +223,7 @@ export async function startStandIn(): Promise<StandIn> {
       appId,
       publicKeyB64: encodeBase64(getPublicKey(seed)),
       version: '1.0.0',
+      protocol: 1,
       now: () => standIn.clock,
     },
     seen: [],

@@ -11,6 +11,7 @@ describe('a verdict', () => {
     const client = createClient(server.options);
     expect(await client.validate(key, { hwid: 'device-1' })).toEqual({
       kind: 'verdict',
+      source: 'service',
       valid: true,
       code: 'OK',
       message: 'License is valid.',
@@ -32,6 +33,7 @@ describe('a verdict', () => {
         sealed({ ...inner, success: false, code, message: 'Nö', status: null, expiresAt: null });
       expect(await createClient(server.options).validate(key)).toEqual({
         kind: 'verdict',
+        source: 'service',
         valid: false,
         code,
         message: 'Nö',
@@ -44,6 +46,7 @@ describe('a verdict', () => {
     for (const malformed of ['', 'x'.repeat(257), 'a\0b', 'a\ud800']) {
       expect(await client.validate(malformed)).toMatchObject({
         kind: 'verdict',
+        source: 'service',
         valid: false,
         code: 'VALIDATION_FAILED',
       });

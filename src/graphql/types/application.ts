@@ -156,6 +156,7 @@ const SdkHintType = builder.objectRef<SdkHint>('SdkHint').implement({
     publicKeyB64: t.exposeString('publicKeyB64', {
       description: 'Base64 of the public key that verifies signed answers.',
     }),
+    protocol: t.exposeInt('protocol', { description: 'The version of the client protocol: 2.' }),
     snippet: t.exposeString('snippet', {
       description: 'TypeScript code that validates a license with the SDK.',
     }),

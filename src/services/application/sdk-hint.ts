@@ -7,6 +7,8 @@ export interface SdkHint {
   readonly appId: string;
   readonly version: string;
   readonly publicKeyB64: string;
+  /** The version of the client protocol. */
+  readonly protocol: 2;
   /** TypeScript that validates a license with the SDK. */
   readonly snippet: string;
 }
@@ -17,7 +19,8 @@ export function sdkHint(ctx: ServiceContext, application: ApplicationView): SdkH
     appId: application.id,
     version: application.version,
     publicKeyB64: application.publicKeyB64,
-  };
+    protocol: 2,
+  } as const;
   const snippet = [
     "import { createClient } from '@latchkey/client';",
     `const client = createClient(${JSON.stringify(values, null, 2)});`,

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../protocol/canonical-json.ts';
+import type { SignedInMembers } from '../protocol/messages.ts';
+import type { Failure } from './failure.ts';
+
+/** An answer that passed every check of its version of the protocol. */
+export interface Answer<Result> {
+  readonly kind: 'answer';
+  readonly inner: Result;
+}
+
+/** A signed refusal. */
+interface Refused {
+  readonly success: false;
+  readonly code: string;
+  readonly message: string;
+  /** The license that was refused, in version 2, if it is one of the application. */
+  readonly licenseId?: string | undefined;
+}
+
+/** A signed confirmation that a license is valid. */
+interface Licensed {
+  readonly success: true;
+  readonly code: 'OK';
+  readonly message: string;
+  readonly status: string;
+  readonly expiresAt: string | null;
+  readonly subscriptionTier: number;
+  /** In version 2. */
+  readonly licenseId?: string | undefined;
+  /** In version 2, if it was asked for and granted. */
+  readonly lease?: string | undefined;
+}
+
+type SignedInAnswer = SignedInMembers & { readonly message: string };
+
+/** What both versions of the protocol answer to each call. */
+export interface CallResults {
+  readonly validate: Licensed | Refused;
+  readonly register: SignedInAnswer | Refused;
+  readonly login: SignedInAnswer | Refused;
+  readonly upgrade: SignedInAnswer | Refused;
+}
+export type CallName = keyof CallResults;
+
+export interface CallInput<Name extends CallName> {
+  readonly call: Name;
+  /** Members of the request in addition to those of every request. */
+  readonly members: JsonObject;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks the service, over the version of the protocol that the client speaks. Never rejects. */
+export type Call = <Name extends CallName>(
+  input: CallInput<Name>,
+) => Promise<Answer<CallResults[Name]> | Failure>;
