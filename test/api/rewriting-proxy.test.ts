@@ -146,3 +146,63 @@ test('a malformed request that asks for its hash gets it in the sealed refusal',
   expect(answer).toMatchObject({ code: 'VALIDATION_FAILED', requestSha256B64: expect.any(String) });
   expect(await session.ask(validatePath, { licenseKey: 5 })).not.toHaveProperty('requestSha256B64');
 });
+
+describe('in front of a program that speaks version 2', () => {
+  const asked = { licenseKey: 'NEVER-BOUGHT', hwid: 'another-device' };
+  const programOf = (application: SeededApplication, proxy: typeof fetch) =>
+    createClient({
+      baseUrl: server.baseUrl,
+      appId: application.id,
+      publicKeyB64: application.publicKeyB64,
+      version: application.version,
+      now: () => server.clock.now(),
+      protocol: 2,
+      store: null,
+      fetch: proxy,
+    });
+  const isCall = (input: unknown) => String(input).endsWith('/api/v2/call');
+
+  test('it has no question of its own answered in the place of the program’s', async () => {
+    const { application, licenseKey } = await bought();
+    let answered: Response | undefined;
+    const proxy = programOf(application, async (input, init) => {
+      const response = await fetch(input, init);
+      if (isCall(input)) answered = response.clone();
+      return response;
+    });
+    expect(await proxy.validate(licenseKey, { hwid: 'bought-device' })).toMatchObject({ valid: true });
+    const victim = programOf(application, async (input, init) =>
+      isCall(input) ? (answered ?? expect.fail('no answer')).clone() : fetch(input, init),
+    );
+    const outcome = await victim.validate(asked.licenseKey, { hwid: asked.hwid });
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
+  });
+
+  test('it has no question of its own sent in the place of the program’s', async () => {
+    const { application, licenseKey } = await bought();
+    let own: RequestInit['body'];
+    const proxy = programOf(application, (input, init) => {
+      if (!isCall(input)) return fetch(input, init);
+      own = init?.body;
+      return Promise.reject(new Error('kept back'));
+    });
+    expect(await proxy.validate(licenseKey, { hwid: 'bought-device' })).toMatchObject({ reason: 'network' });
+    const victim = programOf(application, (input, init) =>
+      fetch(input, isCall(input) ? { ...init, body: own ?? null } : init),
+    );
+    const outcome = await victim.validate(asked.licenseKey, { hwid: asked.hwid });
+    expect(outcome).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
+  });
+
+  test('it does not make the program speak version 1', async () => {
+    const { application } = await bought();
+    const paths: string[] = [];
+    const client = programOf(application, async (input, init) => {
+      paths.push(new URL(String(input)).pathname);
+      const refusal = { success: false, error: 'Only version 1 here', code: 'APP_NOT_FOUND' };
+      return isCall(input) ? Response.json(refusal, { status: 404 }) : fetch(input, init);
+    });
+    expect(await client.validate(asked.licenseKey)).toMatchObject({ kind: 'failure', code: 'APP_NOT_FOUND' });
+    expect(paths).toEqual([`/api/v2/keys/${application.id}`, '/api/v2/call']);
+  });
+});
