@@ -15,6 +15,8 @@ const hmac = (key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array => {
 export const nativePrimitives: Primitives = {
   extract: (salt, keyMaterial) => hmac(salt, keyMaterial),
   expand: (pseudorandomKey, info, length) => {
+    // RFC 5869 §2.3: the counter is one byte. Beyond it, blocks would repeat.
+    if (length > 255 * hashBytes) throw new RangeError('HKDF cannot derive that many bytes');
     const blocks: Uint8Array[] = [];
     let last: Uint8Array = new Uint8Array();
     for (let counter = 1; blocks.length * hashBytes < length; counter += 1) {

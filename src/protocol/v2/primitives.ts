@@ -6,7 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 export interface Primitives {
   /** HKDF-Extract with SHA-256 (RFC 5869 §2.2). */
   extract(salt: Uint8Array, keyMaterial: Uint8Array): Uint8Array;
-  /** HKDF-Expand with SHA-256 (RFC 5869 §2.3). */
+  /** HKDF-Expand with SHA-256 (RFC 5869 §2.3). Throws for more than 8,160 bytes. */
   expand(pseudorandomKey: Uint8Array, info: Uint8Array, length: number): Uint8Array;
   /** ChaCha20-Poly1305 without associated data (RFC 8439 §2.8); the tag is at the end. */
   seal(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array;

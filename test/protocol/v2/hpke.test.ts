@@ -126,3 +126,11 @@ test('native and noble primitives give the same bytes, at the edges of a block t
     );
   }
 });
+
+test.each(implementations)(
+  '$name primitives derive as many bytes as HKDF can, and no more',
+  ({ primitives }) => {
+    expect(primitives.expand(filled(3), filled(4), 8160)).toHaveLength(8160);
+    expect(() => primitives.expand(filled(3), filled(4), 8161)).toThrow();
+  },
+);
