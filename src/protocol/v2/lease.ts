@@ -10,7 +10,7 @@ import { leaseHeader, readToken, type TokenStep } from './signed-token.ts';
 /** No lease is valid for longer, in seconds: 30 days. */
 export const maxLeaseSeconds = 30 * 24 * 60 * 60;
 /** No lease is longer, in characters. */
-export const maxLeaseLength = 4096;
+export const maxLeaseLength = 32_768;
 
 export const deviceHashBytes = 32;
 export const deviceNonceBytes = 16;
@@ -37,8 +37,8 @@ export const leaseClaims = z
     dev: base64UrlOf(deviceHashBytes),
     /** The license's tier. */
     tier: z.int().min(0),
-    /** The license's entitlements. */
-    ent: z.array(textOf({ min: 1, max: 256 })),
+    /** The license's entitlements, by their codes. */
+    ent: z.record(textOf({ min: 1, max: 64 }), z.union([z.boolean(), z.int(), textOf({ min: 0, max: 200 })])),
     /** The application's revocation counter when the lease was issued: see `revokes`. */
     rev: counter,
     /** Rises with every lease for this license and device. */

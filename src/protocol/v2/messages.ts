@@ -12,6 +12,7 @@ import {
 } from '../messages.ts';
 import { textOf, wellFormedText } from '../text.ts';
 import { protocolVersion } from './constants.ts';
+import { maxLeaseLength } from './lease.ts';
 
 /** Codes of a signed answer: those of version 1, and what version 1 says in unsigned errors. */
 export const answerCodes = [
@@ -80,7 +81,7 @@ const answerHead = answerBinding.extend({
 });
 
 const license = validLicense.extend({ licenseId: canonicalUuid });
-const lease = z.string().max(4096);
+const lease = z.string().max(maxLeaseLength);
 const refusal = answerHead.extend(refused.shape);
 
 /** The answer to each call. */

@@ -35,7 +35,7 @@ const claims: LeaseClaims = {
   lex: null,
   dev: device,
   tier: 2,
-  ent: [],
+  ent: {},
   rev: 5,
   seq: 9,
 };
@@ -61,10 +61,23 @@ describe('a lease', () => {
   test('gives its claims', () => {
     expect(read(lease())).toEqual({ ok: true, claims });
     expect(
-      read(lease({ non: nonce, lex: iat + 8 * day, ent: ['export'], more: 'ignored' }), { nonce }),
+      read(
+        lease({
+          non: nonce,
+          lex: iat + 8 * day,
+          ent: { 'export.pdf': true, seats: 5, channel: 'beta' },
+          more: 'ignored',
+        }),
+        { nonce },
+      ),
     ).toEqual({
       ok: true,
-      claims: { ...claims, non: nonce, lex: iat + 8 * day, ent: ['export'] },
+      claims: {
+        ...claims,
+        non: nonce,
+        lex: iat + 8 * day,
+        ent: { 'export.pdf': true, seats: 5, channel: 'beta' },
+      },
     });
   });
 
@@ -98,7 +111,7 @@ describe('a lease', () => {
   const loose = signature.slice(0, -1) + String.fromCharCode(signature.charCodeAt(85) + 1);
 
   test.each<[string, LeaseStep, string]>([
-    ['4,097 characters', 'length', `${lease()}${'A'.repeat(4096)}`],
+    ['32,769 characters', 'length', `${lease()}${'A'.repeat(32_768)}`],
     [
       'alg none without a signature',
       'header',
@@ -174,7 +187,7 @@ describe('a signature for something else', () => {
   const hash = new Uint8Array(32);
 
   test.each<[string, Uint8Array]>([
-    ['a result of version 1', signBytes(Buffer.from(canonicalJson({ ...claims, ent: [] })), seed)],
+    ['a result of version 1', signBytes(Buffer.from(canonicalJson({ ...claims, ent: {} })), seed)],
     ['an answer of version 2', signBytes(signedAnswer(appId, hash, padded(JSON.stringify(claims))), seed)],
     [
       'an answer of version 2 that contains the lease',

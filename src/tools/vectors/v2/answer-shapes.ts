@@ -59,7 +59,7 @@ function licenses(call: 'validate' | 'lease'): AnswerShape[] {
     changed(call, 'an unknown status', { status: 'later' }, true),
     without(call, 'lease', call === 'validate'),
     changed(call, 'lease null', { lease: null }),
-    changed(call, 'a lease of 4,097 characters', { lease: 'x'.repeat(4097) }),
+    changed(call, 'a lease of 32,769 characters', { lease: 'x'.repeat(32_769) }),
     without(call, 'status'),
     without(call, 'expiresAt'),
     without(call, 'subscriptionTier'),

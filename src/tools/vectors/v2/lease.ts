@@ -16,7 +16,7 @@ export const goodClaims: LeaseClaims = {
   lex: 1_791_536_000,
   dev: deviceHash(appId, 'device-1'),
   tier: 2,
-  ent: [],
+  ent: {},
   rev: 3,
   seq: 5,
 };

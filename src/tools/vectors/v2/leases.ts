@@ -50,7 +50,7 @@ function accepted() {
     is('good'),
     is('a license that never ends', { lex: null }),
     is('a term of 30 days', { exp: now + 30 * 86_400 }),
-    is('entitlements', { ent: ['export', 'batch'] }),
+    is('entitlements', { ent: { 'export.pdf': true, seats: 5, channel: 'beta' } }),
     is('an unknown claim', { later: { is: 'ignored' } }),
     is('at its first second', {}, { time: now }),
     is('at its last second', {}, { time: end - 1 }),
@@ -118,7 +118,7 @@ function forged() {
       withSignature(concatBytes(signature.subarray(0, 32), addGroupOrder(signature.subarray(32)))),
     ),
     refuse('signature', 'no payload', `${signed.split('.')[0]}..${signatureText}`),
-    signing('signed as in version 1: canonical JSON', utf8(canonicalJson({ ...goodClaims, ent: [] }))),
+    signing('signed as in version 1: canonical JSON', utf8(canonicalJson({ ...goodClaims, ent: {} }))),
     signing('signed as an answer', signedFor(callExchange('lease'), padded(json))),
     signing('signed without the header', utf8(payload)),
     refuse(
@@ -135,7 +135,7 @@ function encodings() {
   // The last character of a signature has 4 bits that no byte uses.
   const loose = `${lease.slice(0, -1)}${String.fromCharCode(lease.charCodeAt(lease.length - 1) + 1)}`;
   return [
-    refuse('length', '4,097 characters', lease.padEnd(4097, 'A')),
+    refuse('length', '32,769 characters', lease.padEnd(32_769, 'A')),
     refuse('encoding', 'two parts', signed),
     refuse('encoding', 'four parts', `${lease}.${signatureText}`),
     refuse('encoding', 'an empty signature', `${signed}.`),
