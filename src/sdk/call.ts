@@ -13,8 +13,6 @@ interface Refused {
   readonly success: false;
   readonly code: string;
   readonly message: string;
-  /** The license that was refused, in version 2, if it is one of the application. */
-  readonly licenseId?: string | undefined;
 }
 
 /** A signed confirmation that a license is valid. */
@@ -25,6 +23,8 @@ interface Licensed {
   readonly status: string;
   readonly expiresAt: string | null;
   readonly subscriptionTier: number;
+  /** The service's clock in Unix seconds, in version 2. */
+  readonly time?: number;
   /** In version 2. */
   readonly licenseId?: string | undefined;
   /** In version 2, if it was asked for and granted. */
@@ -39,8 +39,12 @@ export interface CallResults {
   readonly register: SignedInAnswer | Refused;
   readonly login: SignedInAnswer | Refused;
   readonly upgrade: SignedInAnswer | Refused;
+  /** In version 2. */
+  readonly lease: Licensed | Refused;
 }
 export type CallName = keyof CallResults;
+/** The calls that both versions have. */
+export type CommonCallName = Exclude<CallName, 'lease'>;
 
 export interface CallInput<Name extends CallName> {
   readonly call: Name;
@@ -50,6 +54,6 @@ export interface CallInput<Name extends CallName> {
 }
 
 /** Asks the service, over the version of the protocol that the client speaks. Never rejects. */
-export type Call = <Name extends CallName>(
+export type Call<Names extends CallName = CommonCallName> = <Name extends Names>(
   input: CallInput<Name>,
 ) => Promise<Answer<CallResults[Name]> | Failure>;

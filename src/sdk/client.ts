@@ -1,10 +1,14 @@
+import type { Call } from './call.ts';
 import type { ClientAuthOutcome } from './client-auth.ts';
+import { createLeases, type Leases } from './leases/create-leases.ts';
+import { validateWithLease } from './leases/validate-with-lease.ts';
 import { type LoginOptions, login } from './login.ts';
 import { type ClientOptions, parseOptions } from './options.ts';
 import { type RegisterOptions, register } from './register.ts';
 import { createSealedCall } from './sealed-call.ts';
 import { type UpgradeOptions, upgrade } from './upgrade.ts';
 import { createCall } from './v2/call.ts';
+import { createServiceClock } from './v2/service-clock.ts';
 import { type ValidateOptions, type ValidateOutcome, validate } from './validate.ts';
 
 export interface Client {
@@ -25,6 +29,8 @@ export interface Client {
    * with `valid: true`. After a `kind: 'failure'` it may still have happened: log in to find out.
    */
   upgrade(options: UpgradeOptions): Promise<ClientAuthOutcome>;
+  /** Leases for devices without a network, and lists of revoked ones. They are stored; see the option `store`. */
+  readonly leases: Leases;
 }
 
 /**
@@ -34,7 +40,20 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const settings = parseOptions(options);
-  const call = settings.protocol === 1 ? createSealedCall(settings) : createCall(settings);
+  const clock = createServiceClock(settings.now);
+  const { leases, keeper, learnTime } = createLeases(settings, clock);
+  if (settings.protocol === 1) return { ...clientOf(createSealedCall(settings)), leases };
+  const call = createCall(settings, { clock, onSignedTime: learnTime });
+  const client = { ...clientOf(call), leases };
+  if (!settings.leases) return client;
+  return {
+    ...client,
+    validate: (licenseKey, validateOptions) =>
+      validateWithLease({ call, keeper }, licenseKey, validateOptions),
+  };
+}
+
+function clientOf(call: Call): Omit<Client, 'leases'> {
   return {
     validate: (licenseKey, validateOptions) => validate(call, licenseKey, validateOptions),
     register: (registerOptions) => register(call, registerOptions),

@@ -1,3 +1,5 @@
+import type { LeaseProblem } from './leases/lease-problem.ts';
+
 /**
  * Why there is no verdict. A failure says nothing about the license; the program's author decides how to handle it.
  *
@@ -10,6 +12,7 @@
  * | `unavailable` | HTTP 5xx | retry later |
  * | `server-rejected` | an unsigned refusal, such as APP_DISABLED, APP_OUTDATED or IP_BANNED; see `code` | depends on `code` |
  * | `untrusted-answer` | the response failed a check of SPEC §7, so it may not come from the service | check which server responds |
+ * | `no-lease` | there is no lease that can be used; see `lease` | a network connection |
  * | `clock` | the device's clock and the server's differ by more than 60 seconds | set the clock |
  */
 export type FailureReason =
@@ -20,14 +23,19 @@ export type FailureReason =
   | 'unavailable'
   | 'server-rejected'
   | 'untrusted-answer'
+  | 'no-lease'
   | 'clock';
 
 export interface Failure {
   readonly kind: 'failure';
   readonly reason: FailureReason;
-  /** The code of a plaintext error (SPEC §11), if the server sent one. Unsigned. */
+  /** The code of an error of the service, if it sent one. */
   readonly code?: string;
-  /** For people. If `code` is set, this is the server's text, unsigned. */
+  /** Set if the service has signed that it did not judge the request. */
+  readonly signed?: true;
+  /** Why no lease stands in for the answer, if the client uses leases. */
+  readonly lease?: LeaseProblem;
+  /** For people. If `code` is set, this is the server's text. */
   readonly message: string;
   /** Seconds to wait before the next request, if the server sent `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -38,7 +46,7 @@ export interface Failure {
 export function failure(
   reason: FailureReason,
   message: string,
-  more: Pick<Failure, 'code' | 'retryAfterSeconds' | 'cause'> = {},
+  more: Pick<Failure, 'code' | 'signed' | 'lease' | 'retryAfterSeconds' | 'cause'> = {},
 ): Failure {
   return { kind: 'failure', reason, message, ...more };
 }

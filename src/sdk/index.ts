@@ -13,6 +13,10 @@
 export { type Client, createClient } from './client.ts';
 export type { ClientAuthOutcome, SignedIn } from './client-auth.ts';
 export type { Failure, FailureReason } from './failure.ts';
+export type { Leases } from './leases/create-leases.ts';
+export type { LeaseProblem } from './leases/lease-problem.ts';
+export type { LeaseOf } from './leases/leases.ts';
+export type { StoredRevocations } from './leases/revocations.ts';
 export type { LoginOptions } from './login.ts';
 export type { ClientOptions } from './options.ts';
 export type { RegisterOptions } from './register.ts';

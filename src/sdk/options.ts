@@ -31,6 +31,13 @@ export interface ClientOptions {
   /** Returns milliseconds of run time, which never decrease. Default `performance.now`. */
   readonly runTime?: () => number;
   /**
+   * Whether `validate` asks for leases, with version 2, and falls back to one if no answer can be had. Default false: a
+   * program that has not decided what it does offline must not take a lease for an answer.
+   */
+  readonly leases?: boolean;
+  /** When this program was built, in milliseconds since the Unix epoch. A clock before that is known to be wrong. */
+  readonly builtAt?: number;
+  /**
    * What the client keeps between runs, with version 2. Default: files in the user's state folder in Node.js, and
    * `localStorage` in browsers. Null keeps nothing.
    */
@@ -48,6 +55,8 @@ export interface Settings {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
   readonly runTime: () => number;
+  readonly leases: boolean;
+  readonly builtAt: number;
   /** Never rejects. */
   readonly store: ClientStore;
 }
@@ -62,7 +71,7 @@ const maxDeadlineMs = 30_000;
 /** @throws {TypeError} if an option is invalid; the message names it */
 export function parseOptions(options: ClientOptions): Settings {
   const { timeoutMs = 10_000, now = Date.now, protocol = 2 } = options;
-  const { runTime = () => performance.now() } = options;
+  const { runTime = () => performance.now(), leases = false, builtAt = 0 } = options;
   const { appId, clientVersion } = sessionInitRequest.shape;
   if (!appId.safeParse(options.appId).success) throw new TypeError('appId must be a UUID in lower case');
   if (!clientVersion.safeParse(options.version).success) {
@@ -76,6 +85,8 @@ export function parseOptions(options: ClientOptions): Settings {
     throw new TypeError(`timeoutMs must be a number greater than 0 and at most ${maxTimeoutMs}`);
   }
   if (protocol !== 1 && protocol !== 2) throw new TypeError('protocol must be 1 or 2');
+  if (leases === true && protocol !== 2) throw new TypeError('leases need protocol 2');
+  if (!Number.isFinite(builtAt)) throw new TypeError('builtAt must be milliseconds since the Unix epoch');
   if (typeof globalThis.crypto?.getRandomValues !== 'function') {
     throw new TypeError('This runtime has no Web Crypto (globalThis.crypto); use Node.js 20 or newer');
   }
@@ -90,6 +101,8 @@ export function parseOptions(options: ClientOptions): Settings {
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     now,
     runTime,
+    leases: leases === true,
+    builtAt,
     store: createSafeStore(parseStore(options.store), Math.min(timeoutMs / 4, storePatienceMs)),
   };
 }

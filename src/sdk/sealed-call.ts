@@ -4,7 +4,7 @@ import { randomBytes, utf8 } from '../protocol/bytes.ts';
 import { clientPaths, protocolVersion, requestNonceBytes } from '../protocol/constants.ts';
 import { sealEnvelope } from '../protocol/envelope.ts';
 import { clientAuthResult, type InnerHead, validateResult } from '../protocol/messages.ts';
-import type { Answer, Call, CallInput, CallName, CallResults } from './call.ts';
+import type { Answer, Call, CallInput, CallResults, CommonCallName } from './call.ts';
 import { unixSeconds } from './clock.ts';
 import { failureOf, startDeadline } from './deadline.ts';
 import type { Failure } from './failure.ts';
@@ -16,7 +16,7 @@ import { openSealedAnswer } from './sealed-answer.ts';
 import { createSessionHolder } from './session-holder.ts';
 
 /** Schemas of the inner responses. */
-const results: { readonly [Name in CallName]: z.ZodType<CallResults[Name]> } = {
+const results: { readonly [Name in CommonCallName]: z.ZodType<CallResults[Name]> } = {
   validate: validateResult,
   register: clientAuthResult,
   login: clientAuthResult,
@@ -28,7 +28,7 @@ export function createSealedCall(settings: Settings): Call {
   const post = createPostJson(settings.baseUrl, settings.fetch);
   const sessions = createSessionHolder((signal) => openSession(settings, post, signal), settings.now);
 
-  async function exchange<Name extends CallName>(
+  async function exchange<Name extends CommonCallName>(
     session: Session,
     { call, members }: CallInput<Name>,
     signal: AbortSignal,
@@ -50,7 +50,7 @@ export function createSealedCall(settings: Settings): Call {
     return openSealedAnswer(answer.body, { session, nonce, request, result: results[call], settings });
   }
 
-  async function attempt<Name extends CallName>(input: CallInput<Name>, signal: AbortSignal) {
+  async function attempt<Name extends CommonCallName>(input: CallInput<Name>, signal: AbortSignal) {
     const session = await sessions.acquire(signal);
     if (session.kind === 'failure') return { outcome: session, expired: false };
     const outcome = await exchange(session, input, signal);

@@ -11,8 +11,10 @@ export interface ValidVerdict {
   /** Null if the license never expires. */
   readonly expiresAt: Date | null;
   readonly subscriptionTier: number;
-  /** Where the confirmation comes from: the service's answer to this call. */
-  readonly source: 'service';
+  /** Where the confirmation comes from: the service's answer to this call, or a lease that it has signed before. */
+  readonly source: 'service' | 'lease';
+  /** The end of the lease, with source `lease`. */
+  readonly leaseExpiresAt?: Date;
 }
 
 /** The service's signed refusal. */
@@ -28,7 +30,7 @@ export interface InvalidVerdict {
 }
 
 /** The verdict of an answer to `validate`. */
-export function verdictOf(inner: CallResults['validate']): ValidVerdict | InvalidVerdict {
+export function verdictOf(inner: CallResults['validate' | 'lease']): ValidVerdict | InvalidVerdict {
   if (!inner.success) return refusedBy(inner);
   const { code, message, status, expiresAt, subscriptionTier } = inner;
   return {

@@ -34,6 +34,7 @@ export async function openPage(globals: object): Promise<(script: string) => unk
     AbortController,
     setTimeout,
     clearTimeout,
+    setInterval,
     performance,
     ...globals,
   });

@@ -1,24 +1,10 @@
-import type * as z from 'zod';
 import { decodeBase64 } from '../../protocol/base64.ts';
-import { verifyBytes } from '../../protocol/signature.ts';
-import { openAnswer, signedAnswer } from '../../protocol/v2/message.ts';
-import { callAnswers } from '../../protocol/v2/messages.ts';
-import { parseStrictJson } from '../../protocol/v2/strict-json.ts';
+import type { CallAnswer } from '../../protocol/v2/messages.ts';
+import { type FailedCheck, readAnswer } from '../../protocol/v2/read-answer.ts';
 import type { Answer, CallName, CallResults } from '../call.ts';
 import { type Failure, untrusted } from '../failure.ts';
 import type { Settings } from '../options.ts';
 import type { SealedRequest } from './sealed-request.ts';
-
-/** What every answer has besides its result. */
-interface AnswerHead {
-  readonly call: string;
-  /** Unix seconds on the service's clock. */
-  readonly time: number;
-  /** A key statement in base64. */
-  readonly keys?: string | undefined;
-}
-
-const answers: { readonly [Name in CallName]: z.ZodType<CallResults[Name] & AnswerHead> } = callAnswers;
 
 export interface ExpectedCallAnswer<Name extends CallName> {
   readonly request: SealedRequest;
@@ -26,25 +12,40 @@ export interface ExpectedCallAnswer<Name extends CallName> {
   readonly settings: Pick<Settings, 'appId' | 'publicKey'>;
 }
 
-/**
- * Opens the body of an answer with status 200, performing the checks of a client in their order: what is not from the
- * service, to this request, is not even parsed.
- */
+const messages: Readonly<Record<FailedCheck, string>> = {
+  opening: "The answer does not open under the request's secret",
+  signature: "The answer is not signed with the application's key, for this request",
+  json: 'The signed answer is not JSON of the protocol',
+  binding: 'The answer is of another version, or to another call than the one that was made',
+  members: 'The signed answer does not follow the protocol',
+};
+
+interface AnswerHead {
+  /** The service's clock, in Unix seconds. */
+  readonly time: number;
+  /** A key statement in base64. */
+  readonly keys?: string | undefined;
+}
+
+/** Shows the compiler that each answer has the members of its call's result. */
+const resultOf: {
+  readonly [Name in CallName]: (answer: CallAnswer<Name>) => CallResults[Name] & AnswerHead;
+} = {
+  validate: (answer) => answer,
+  lease: (answer) => answer,
+  register: (answer) => answer,
+  login: (answer) => answer,
+  upgrade: (answer) => answer,
+};
+
+/** Opens the body of an answer with status 200. */
 export function openCallAnswer<Name extends CallName>(
   body: Uint8Array,
-  { request, call, settings }: ExpectedCallAnswer<Name>,
+  { request: { sha256, secret }, call, settings: { appId, publicKey } }: ExpectedCallAnswer<Name>,
 ): Answer<CallResults[Name] & AnswerHead> | Failure {
-  const opened = openAnswer(request.secret, body);
-  if (opened === null) return untrusted("The answer does not open under the request's secret");
-  const { signature, payload } = opened;
-  const signed = signedAnswer(settings.appId, request.sha256, payload);
-  if (!verifyBytes(signature, signed, settings.publicKey)) {
-    return untrusted("The answer is not signed with the application's key, for this request");
-  }
-  const parsed = answers[call].safeParse(parseStrictJson(payload));
-  if (!parsed.success) return untrusted('The signed answer does not follow the protocol');
-  if (parsed.data.call !== call) return untrusted('The answer is to another call than the one that was made');
-  return { kind: 'answer', inner: parsed.data };
+  const read = readAnswer(body, { call, appId, publicKey, secret, sha256 });
+  if (read.kind === 'none') return untrusted(messages[read.failed]);
+  return { kind: 'answer', inner: resultOf[call](read.answer) };
 }
 
 /** The statement that an answer carries; null if it carries none. */

@@ -10,14 +10,19 @@ import { openCallAnswer, statementIn } from './call-answer.ts';
 import { createKeyHolder, type HeldKey } from './key-holder.ts';
 import { notJudged } from './not-judged.ts';
 import { requestPlaintext, sealRequest } from './sealed-request.ts';
-import { createServiceClock } from './service-clock.ts';
+import type { ServiceClock } from './service-clock.ts';
+
+export interface CallObserver {
+  readonly clock: ServiceClock;
+  /** Is told the service's time in Unix seconds, from each answer that can be trusted. */
+  readonly onSignedTime: (time: number) => void;
+}
 
 /** Asks over version 2 of the protocol: one request and one answer, without a session. */
-export function createCall(settings: Settings): Call {
+export function createCall(settings: Settings, { clock, onSignedTime }: CallObserver): Call<CallName> {
   const { appId, version, timeoutMs, runTime } = settings;
   const http = createHttp(settings.baseUrl, settings.fetch);
   const keys = createKeyHolder(http, settings);
-  const clock = createServiceClock(settings.now);
 
   /** Asks once, under a fresh ephemeral key. */
   async function ask<Name extends CallName>({ key }: HeldKey, input: CallInput<Name>, signal: AbortSignal) {
@@ -35,6 +40,7 @@ export function createCall(settings: Settings): Call {
     if (opened.kind === 'answer') {
       const statement = statementIn(opened.inner);
       if (statement !== null) await keys.learn(statement);
+      onSignedTime(opened.inner.time);
       return notJudged(opened.inner, answer.retryAfterSeconds) ?? opened;
     }
     return opened;
@@ -59,7 +65,7 @@ export function createCall(settings: Settings): Call {
       }
       const { inner } = outcome;
       if (inner.success || inner.code !== 'CLOCK_SKEW') return outcome;
-      if (isClockCorrected) return { ...clockFailure(), code: inner.code };
+      if (isClockCorrected) return { ...clockFailure(), code: inner.code, signed: true };
       isClockCorrected = true;
       clock.learn(inner.time);
       // The answer may have brought a newer key.

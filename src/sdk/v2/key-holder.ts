@@ -1,6 +1,7 @@
 import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
 import { keyMediaType, keyPath } from '../../protocol/v2/constants.ts';
-import { readStatement, type ServiceKey } from '../../protocol/v2/key-statement.ts';
+import type { ServiceKey } from '../../protocol/v2/key-statement.ts';
+import { learnStatement } from '../../protocol/v2/learn-statement.ts';
 import { type Failure, untrusted } from '../failure.ts';
 import { type Http, withJsonBody } from '../http.ts';
 import type { Settings } from '../options.ts';
@@ -32,11 +33,11 @@ export function createKeyHolder(http: Http, { appId, publicKey, store, now }: Ke
 
   /** Holds what a statement says; a failure if it is not signed for this application, or older than the one held. */
   function accept(statement: Uint8Array): HeldKey | Failure {
-    const key = readStatement(statement, appId, publicKey);
-    if (key === null) return untrusted("The service's key is not signed with the application's key");
-    // Otherwise an attacker who has obtained an earlier private key could have requests encrypted to it.
-    if (held !== null && key.notBefore < held.key.notBefore) {
-      return untrusted("The service's key is older than the one that this program knows");
+    const key = learnStatement(statement, { appId, publicKey, held: held?.key ?? null });
+    if (key === null) {
+      return untrusted(
+        "The service's key is not signed with the application's key, or older than the last one",
+      );
     }
     held = { kind: 'key', key };
     return held;

@@ -16,5 +16,5 @@ export function notJudged(
   if (answer.success || !Object.hasOwn(reasons, answer.code)) return null;
   const { code, message } = answer;
   const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return failure(reasons[code] ?? 'unavailable', message, { code, ...retry });
+  return failure(reasons[code] ?? 'unavailable', message, { code, signed: true, ...retry });
 }

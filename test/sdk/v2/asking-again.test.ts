@@ -67,6 +67,7 @@ describe('a signed CLOCK_SKEW', () => {
       kind: 'failure',
       reason: 'clock',
       code: 'CLOCK_SKEW',
+      signed: true,
     });
     expect(server.calls).toHaveLength(2);
   });
@@ -99,7 +100,7 @@ describe('a signed answer that judges nothing', () => {
   ] as const)('%s is a failure, and the request is not sent again', async ([code, reason], { server }) => {
     server.onCall = ({ refused }) => refused(code, { message: 'Später' });
     const client = createClient(server.options);
-    const failure = { kind: 'failure', reason, code, message: 'Später' };
+    const failure = { kind: 'failure', reason, code, message: 'Später', signed: true };
     expect(await client.validate('K')).toEqual(failure);
     expect(await client.login({ username: 'ada', password: 'x' })).toEqual(failure);
     expect(server.calls).toHaveLength(2);

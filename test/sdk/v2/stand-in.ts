@@ -2,11 +2,17 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { agreeX25519, generateX25519, x25519PrivateKey } from '../../../src/crypto/x25519.ts';
-import { encodeBase64 } from '../../../src/protocol/base64.ts';
-import { concatBytes, randomBytes } from '../../../src/protocol/bytes.ts';
+import { encodeBase64, encodeBase64Url } from '../../../src/protocol/base64.ts';
+import { concatBytes, randomBytes, utf8 } from '../../../src/protocol/bytes.ts';
 import type { JsonObject } from '../../../src/protocol/canonical-json.ts';
 import { getPublicKey, signBytes } from '../../../src/protocol/signature.ts';
-import { answerMediaType, callPath, keyMediaType, keyPath } from '../../../src/protocol/v2/constants.ts';
+import {
+  answerMediaType,
+  callPath,
+  keyMediaType,
+  keyPath,
+  revocationsPath,
+} from '../../../src/protocol/v2/constants.ts';
 import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
 import { type ServiceKey, signedStatement, statementBody } from '../../../src/protocol/v2/key-statement.ts';
 import {
@@ -73,9 +79,12 @@ export interface StandIn {
   keysAsked: number;
   /** The statement of the newest key, or another one. */
   statement(change?: StatementChange): Uint8Array;
+  /** A token that the application's key has signed, unless told otherwise. */
+  token(header: string, claims: JsonObject, seed?: Uint8Array): string;
   /** Makes a newer key. */
   rotate(change?: { readonly forget: boolean }): void;
   onKeys: Handler<[]>;
+  onRevocations: Handler<[]>;
   onCall: Handler<[CallContext]>;
   close(): Promise<void>;
 }
@@ -90,6 +99,7 @@ const signedIn = {
 const licensed = { status: 'active', expiresAt: '2030-01-01T00:00:00.000Z', subscriptionTier: 3, licenseId };
 const results: Readonly<Record<string, JsonObject>> = {
   validate: licensed,
+  lease: licensed,
   register: signedIn,
   login: signedIn,
   upgrade: signedIn,
@@ -167,11 +177,12 @@ export async function startStandIn(): Promise<StandIn> {
       standIn.keysAsked += 1;
       return standIn.onKeys();
     }
+    if (incoming.method === 'GET' && incoming.url === revocationsPath(appId)) return standIn.onRevocations();
     if (incoming.method !== 'POST' || incoming.url !== callPath) return { status: 404, body: 'not here' };
     const body = new Uint8Array(Buffer.concat(parts));
     const opened = open(body);
-    const request = callHead.safeParse(opened?.plaintext);
-    standIn.calls.push({ body, request: request.success ? callHead.loose().parse(opened?.plaintext) : null });
+    const request = callHead.loose().safeParse(opened?.plaintext);
+    standIn.calls.push({ body, request: request.success ? request.data : null });
     if (opened === null) return unsigned('KEY_UNKNOWN');
     if (!request.success) return unsigned('APP_NOT_FOUND');
     const answer = judge(body, request.data, opened.plaintext);
@@ -211,11 +222,16 @@ export async function startStandIn(): Promise<StandIn> {
     calls: [],
     keysAsked: 0,
     statement,
+    token(header, claims, by = seed) {
+      const text = [header, JSON.stringify(claims)].map((part) => encodeBase64Url(utf8(part))).join('.');
+      return `${text}.${encodeBase64Url(signBytes(utf8(text), by))}`;
+    },
     rotate(change) {
       if (change?.forget === true) for (const held of ring) held.agree = () => null;
       addKey();
     },
     onKeys: () => ({ status: 200, headers: { 'content-type': keyMediaType }, body: statement() }),
+    onRevocations: () => unsigned('APP_NOT_FOUND'),
     onCall: (context) => context.good(),
     async close() {
       server.closeAllConnections();

@@ -1,0 +1,171 @@
+import { deviceHash } from '../../protocol/v2/device-hash.ts';
+import type { LeaseClaims } from '../../protocol/v2/lease.ts';
+import type { Settings } from '../options.ts';
+import { everyTenMinutes } from './every-ten-minutes.ts';
+import { judgeLease, readNewLease } from './judge-lease.ts';
+import type { LeaseClock } from './lease-clock.ts';
+import type { LeaseMemory } from './lease-memory.ts';
+import type { LeaseProblem } from './lease-problem.ts';
+import { entryId, findEntry, type LeaseEntry, type LeaseRecord, withEntry } from './lease-record.ts';
+import type { RevocationList } from './revocation-list.ts';
+import { createRunTimes } from './run-times.ts';
+
+/** What a lease is about. */
+export interface LeaseSubject {
+  readonly id: string;
+  /** See `deviceHash`. */
+  readonly device: string;
+}
+
+/** How to ask for a lease. `held`: the `seq` of the lease that is to be renewed. */
+export type LeaseQuestion = 'none' | 'first' | { readonly held: number };
+
+/** What the service has just said about a license. */
+export interface LicenseFacts {
+  readonly licenseId?: string | undefined;
+  readonly subscriptionTier: number;
+  readonly expiresAt: string | null;
+}
+
+export interface LeaseKeeper {
+  subjectOf(licenseKey: string, hwid: string): LeaseSubject;
+  /** Whether the next question should ask for a lease. */
+  question(subject: LeaseSubject): Promise<LeaseQuestion>;
+  /** The claims of the lease that stands in for an answer, or why none does. */
+  judge(subject: LeaseSubject): Promise<LeaseClaims | LeaseProblem>;
+  /** Stores the lease of an answer, unless it is not valid for this license and device. */
+  accept(subject: LeaseSubject, lease: string, facts: LicenseFacts): Promise<void>;
+  /** Notes an answer that the license is valid, without a lease. */
+  confirm(subject: LeaseSubject, facts: LicenseFacts): Promise<void>;
+  /** Deletes the lease, after a signed refusal. */
+  remove(subject: LeaseSubject): Promise<void>;
+  /** Stores a lease that was carried to this device. It must answer a device request, each of which it answers once. */
+  importLease(subject: LeaseSubject, lease: string): Promise<LeaseClaims | LeaseProblem>;
+}
+
+interface Parts {
+  readonly settings: Pick<Settings, 'appId' | 'publicKey' | 'runTime'>;
+  readonly clock: LeaseClock;
+  readonly memory: LeaseMemory;
+  readonly revocations: RevocationList;
+}
+
+/** Keeps the leases of a client, and judges them. */
+export function createLeaseKeeper({ settings, clock, memory, revocations }: Parts): LeaseKeeper {
+  const { appId, publicKey } = settings;
+  const runTimes = createRunTimes(settings.runTime);
+
+  function entryOf(record: LeaseRecord, { id }: LeaseSubject): LeaseEntry | null {
+    const entry = findEntry(record, id);
+    return entry === null ? null : runTimes.counted(entry);
+  }
+
+  /** Judges the stored lease by what was known before this call. */
+  async function judgeStored(record: LeaseRecord, entry: LeaseEntry | null, device: string) {
+    const { last } = record;
+    const list = await revocations.read(record);
+    return judgeLease(entry, { appId, publicKey, device, last, time: clock.seconds(), revocations: list });
+  }
+
+  function readNew(record: LeaseRecord, { id, device }: LeaseSubject, lease: string) {
+    const reader = { appId, publicKey, device, last: record.last, time: clock.seconds() };
+    return readNewLease(lease, { ...reader, held: findEntry(record, id) });
+  }
+
+  function withLease(
+    record: LeaseRecord,
+    { id }: LeaseSubject,
+    lease: string,
+    claims: LeaseClaims,
+  ): LeaseRecord {
+    const { seq, rev, iat } = claims;
+    const entry = runTimes.counted({ id, lease, used: 0, seq, rev, isOutdated: false });
+    startCounting();
+    return { ...withEntry(record, entry), last: Math.max(record.last, iat) };
+  }
+
+  let isCounting = false;
+  /** A program may run for long after its only question: its run time is written down all the same. */
+  function startCounting(): void {
+    if (isCounting) return;
+    isCounting = true;
+    everyTenMinutes(() => {
+      memory.change((record) => {
+        const entries = record.entries.map((entry) =>
+          runTimes.isCounting(entry) ? runTimes.counted(entry) : entry,
+        );
+        return { record: { ...clock.advanced(record), entries }, result: undefined };
+      });
+    });
+  }
+
+  const changeEntry = (
+    subject: LeaseSubject,
+    change: (entry: LeaseEntry, record: LeaseRecord) => LeaseEntry,
+  ): Promise<void> =>
+    memory.change((before) => {
+      const record = clock.advanced(before);
+      const entry = entryOf(record, subject);
+      return {
+        record: entry === null ? record : withEntry(record, change(entry, record)),
+        result: undefined,
+      };
+    });
+
+  return {
+    subjectOf(licenseKey, hwid) {
+      const device = deviceHash(appId, hwid);
+      return { device, id: entryId(licenseKey, device) };
+    },
+    question: (subject) =>
+      memory.change<LeaseQuestion>(async (record) => {
+        const entry = entryOf(record, subject);
+        if (entry === null || entry.lease === null) return { record, result: 'first' };
+        const claims = await judgeStored(record, entry, subject.device);
+        const isDue =
+          typeof claims === 'string' || entry.isOutdated || clock.seconds() >= (claims.iat + claims.exp) / 2;
+        return { record, result: isDue ? { held: entry.seq } : 'none' };
+      }),
+    judge: (subject) =>
+      memory.change(async (before) => {
+        const entry = entryOf(before, subject);
+        const result = await judgeStored(before, entry, subject.device);
+        if (typeof result !== 'string') startCounting();
+        const record = clock.advanced(before);
+        return { record: entry === null ? record : withEntry(record, entry), result };
+      }),
+    accept: (subject, lease, { licenseId }) =>
+      memory.change((before) => {
+        const record = clock.advanced(before);
+        const claims = readNew(record, subject, lease);
+        const isAccepted = typeof claims !== 'string' && claims.sub === licenseId;
+        return { record: isAccepted ? withLease(record, subject, lease, claims) : record, result: undefined };
+      }),
+    confirm: (subject, facts) =>
+      changeEntry(subject, (entry, record) => {
+        const claims = entry.lease === null ? 'none' : readNew(record, subject, entry.lease);
+        const isOutdated = typeof claims !== 'string' && differs(claims, facts);
+        return { ...entry, isOutdated: entry.isOutdated || isOutdated };
+      }),
+    remove: (subject) => changeEntry(subject, (entry) => ({ ...entry, lease: null })),
+    importLease: (subject, lease) =>
+      memory.change<LeaseClaims | LeaseProblem>(async (before) => {
+        const record = clock.advanced(before);
+        const claims = readNew(record, subject, lease);
+        if (typeof claims === 'string') return { record, result: claims };
+        const { non } = claims;
+        // A lease that answers no request could be an old one, from before the license was moved to another device.
+        if (non === undefined || !record.nonces.includes(non)) return { record, result: 'not-requested' };
+        const accepted = withLease(record, subject, lease, claims);
+        const nonces = record.nonces.filter((nonce) => nonce !== non);
+        const result = await judgeStored(accepted, findEntry(accepted, subject.id), subject.device);
+        return { record: { ...accepted, nonces }, result };
+      }),
+  };
+}
+
+/** Whether the service says something else of the license than the lease does. */
+function differs(claims: LeaseClaims, { subscriptionTier, expiresAt }: LicenseFacts): boolean {
+  const end = expiresAt === null ? null : Math.floor(Date.parse(expiresAt) / 1000);
+  return claims.tier !== subscriptionTier || claims.lex !== end;
+}

@@ -1,0 +1,38 @@
+import type { Settings } from '../options.ts';
+import { emptyRecord, type LeaseRecord, parseRecord, recordText } from './lease-record.ts';
+
+/** What a change of the record results in. */
+export interface Changed<Result> {
+  readonly record: LeaseRecord;
+  readonly result: Result;
+}
+
+export interface LeaseMemory {
+  /** Reads the record, changes it, and writes it; one change at a time. */
+  change<Result>(
+    change: (record: LeaseRecord) => Changed<Result> | Promise<Changed<Result>>,
+  ): Promise<Result>;
+}
+
+/** The client's record of its leases, in the store. */
+export function createLeaseMemory({ appId, store }: Pick<Settings, 'appId' | 'store'>): LeaseMemory {
+  const name = `${appId}/leases`;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    change(change) {
+      const turn = last.then(async () => {
+        const before = parseRecord(await store.read(name));
+        const { record, result } = await change(before);
+        const text = recordText(record);
+        // A program without leases writes nothing.
+        if (text !== recordText(before) && isWorthKeeping(record)) await store.write(name, text);
+        return result;
+      });
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+  };
+}
+
+const isWorthKeeping = ({ entries, nonces, revocationsRev }: LeaseRecord): boolean =>
+  entries.length > 0 || nonces.length > 0 || revocationsRev > emptyRecord.revocationsRev;

@@ -1,0 +1,78 @@
+import { decodeUtf8 } from '../../protocol/bytes.ts';
+import { revocationsPath } from '../../protocol/v2/constants.ts';
+import { failureOf, startDeadline } from '../deadline.ts';
+import { type Failure, untrusted } from '../failure.ts';
+import { type Http, withJsonBody } from '../http.ts';
+import type { Settings } from '../options.ts';
+import { refusalOf } from '../refusal.ts';
+import type { LeaseMemory } from './lease-memory.ts';
+import type { RevocationList } from './revocation-list.ts';
+
+/** A revocation list that the client has stored. */
+export interface StoredRevocations {
+  readonly kind: 'revocations';
+  /** When it was signed. */
+  readonly issuedAt: Date;
+  /** When a newer list is due. This one still counts after that. */
+  readonly expiresAt: Date;
+}
+
+export interface Revocations {
+  /** Stores a revocation list that was carried to this device. White space in it is ignored. Never rejects. */
+  importRevocations(list: string): Promise<StoredRevocations | Failure>;
+  /** Fetches the service's revocation list and stores it. Never rejects. */
+  fetchRevocations(options?: { readonly signal?: AbortSignal }): Promise<StoredRevocations | Failure>;
+}
+
+interface Parts {
+  readonly settings: Pick<Settings, 'appId' | 'timeoutMs'>;
+  readonly http: Http;
+  readonly memory: LeaseMemory;
+  readonly revocations: RevocationList;
+}
+
+export function createRevocations({ settings, http, memory, revocations }: Parts): Revocations {
+  const { appId, timeoutMs } = settings;
+
+  const store = (list: string): Promise<StoredRevocations | Failure> =>
+    memory.change<StoredRevocations | Failure>(async (record) => {
+      const read = revocations.check(list, record);
+      if (!read.ok) return { record, result: untrusted(messageOf(read.failed)) };
+      const { rev, iat, exp } = read.claims;
+      await revocations.write(list);
+      const result = {
+        kind: 'revocations',
+        issuedAt: new Date(iat * 1000),
+        expiresAt: new Date(exp * 1000),
+      } as const;
+      return { record: { ...record, revocationsRev: rev, last: Math.max(record.last, iat) }, result };
+    });
+
+  async function fetchList(signal: AbortSignal): Promise<StoredRevocations | Failure> {
+    const headers = { accept: 'application/jwt' };
+    const answer = await http({ method: 'GET', path: revocationsPath(appId), headers }, signal);
+    if (answer.kind === 'failure') return answer;
+    if (answer.status !== 200) return refusalOf(withJsonBody(answer));
+    return store(decodeUtf8(answer.body) ?? '');
+  }
+
+  return {
+    importRevocations: (list) => store(String(list).replaceAll(/\s/g, '')),
+    async fetchRevocations(options) {
+      const { signal, end } = startDeadline(timeoutMs, options?.signal);
+      try {
+        signal.throwIfAborted();
+        return await fetchList(signal);
+      } catch (thrown) {
+        return failureOf(thrown, signal);
+      } finally {
+        end();
+      }
+    },
+  };
+}
+
+const messageOf = (failed: string): string =>
+  failed === 'rev'
+    ? 'The revocation list is older than the one that this program knows'
+    : "This is no revocation list that is signed with the application's key";

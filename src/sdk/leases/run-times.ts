@@ -1,0 +1,28 @@
+import type { LeaseEntry } from './lease-record.ts';
+
+export interface RunTimes {
+  /** The entry, with the run time of this process added to `used`, since this process first saw the lease. */
+  counted(entry: LeaseEntry): LeaseEntry;
+  /** Whether this process has seen the lease. */
+  isCounting(entry: LeaseEntry): boolean;
+}
+
+/**
+ * Counts how long the program has run with each lease. Processes that run at the same time are not added up: the longest
+ * counts.
+ * @param runTime milliseconds that never decrease
+ */
+export function createRunTimes(runTime: () => number): RunTimes {
+  /** Of each lease: the run time at which its `used` was zero. */
+  const origins = new Map<string, number>();
+  return {
+    counted(entry) {
+      const { lease, used } = entry;
+      if (lease === null) return entry;
+      const origin = origins.get(lease) ?? runTime() - used * 1000;
+      origins.set(lease, origin);
+      return { ...entry, used: Math.max(used, (runTime() - origin) / 1000) };
+    },
+    isCounting: ({ lease }) => lease !== null && origins.has(lease),
+  };
+}
