@@ -12,7 +12,6 @@ interface HttpHead {
 }
 
 export interface HttpBytes extends HttpHead {
-  /** At most {@link answerMaxBytes}. */
   readonly body: Uint8Array;
 }
 
@@ -26,14 +25,16 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: BodyInit;
+  /** The most that is read of the response. Default {@link answerMaxBytes}. */
+  readonly maxBytes?: number;
 }
 
 export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpBytes | Failure>;
 export type PostJson = (path: string, body: JsonValue, signal: AbortSignal) => Promise<HttpAnswer | Failure>;
 
-/** Makes a function that sends requests and reads at most {@link answerMaxBytes} of a response. It sends no cookies and follows no redirects. */
+/** Makes a function that sends requests and reads a bounded part of a response. It sends no cookies and follows no redirects. */
 export function createHttp(baseUrl: string, fetch: typeof globalThis.fetch): Http {
-  return async ({ path, ...request }, signal) => {
+  return async ({ path, maxBytes = answerMaxBytes, ...request }, signal) => {
     try {
       const sent = fetch(baseUrl + path, {
         ...request,
@@ -45,8 +46,8 @@ export function createHttp(baseUrl: string, fetch: typeof globalThis.fetch): Htt
       const response = await untilAborted(sent, signal);
       // A custom fetch may ignore `redirect`.
       if (response.redirected) return untrusted('The service sent a redirect');
-      const body = await readBounded(response, signal);
-      if (body === null) return tooLong();
+      const body = await readBounded(response, maxBytes, signal);
+      if (body === null) return tooLong(maxBytes);
       const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'));
       return { kind: 'http', status: response.status, retryAfterSeconds, body };
     } catch (thrown) {
@@ -62,7 +63,7 @@ export function createPostJson(baseUrl: string, fetch: typeof globalThis.fetch):
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const answer = await http({ method: 'POST', path, headers, body: JSON.stringify(json) }, signal);
     if (answer.kind === 'failure') return answer;
-    return decodeUtf8(answer.body) === null ? tooLong() : withJsonBody(answer);
+    return decodeUtf8(answer.body) === null ? tooLong(answerMaxBytes) : withJsonBody(answer);
   };
 }
 
@@ -72,9 +73,14 @@ export function withJsonBody({ body, ...head }: HttpBytes): HttpAnswer {
   return { ...head, body: text === null ? undefined : parseJson(text) };
 }
 
-const tooLong = (): Failure => untrusted(`The response is longer than ${answerMaxBytes} bytes or not UTF-8`);
+const tooLong = (maxBytes: number): Failure =>
+  untrusted(`The response is longer than ${maxBytes} bytes or not UTF-8`);
 
-async function readBounded(response: Response, signal: AbortSignal): Promise<Uint8Array | null> {
+async function readBounded(
+  response: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
   const reader = response.body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const parts: Uint8Array[] = [];
@@ -84,7 +90,7 @@ async function readBounded(response: Response, signal: AbortSignal): Promise<Uin
       const { done, value } = await untilAborted(reader.read(), signal);
       if (done) return concatBytes(...parts);
       length += value.length;
-      if (length > answerMaxBytes) return null;
+      if (length > maxBytes) return null;
       parts.push(value);
     }
   } finally {

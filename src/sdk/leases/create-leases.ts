@@ -27,7 +27,7 @@ export function createLeases(settings: Settings, serviceClock: ServiceClock): Le
   return {
     leases: {
       ...createOfflineLeases({ settings, keeper, memory }),
-      ...createRevocations({ settings, http, memory, revocations }),
+      ...createRevocations({ settings, http, memory, revocations, clock }),
     },
     keeper,
     learnTime: clock.learn,

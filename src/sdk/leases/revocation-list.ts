@@ -9,8 +9,8 @@ import type { LeaseRecord } from './lease-record.ts';
 export interface RevocationList {
   /** The newest list that this client has accepted; null if it never accepted one. */
   read(record: LeaseRecord): Promise<RevocationsClaims | 'missing' | null>;
-  /** Checks a list against what the client knows. */
-  check(list: string, record: LeaseRecord): RevocationsResult;
+  /** Checks a list that is new to the client. @param time Unix seconds */
+  check(list: string, record: LeaseRecord, time: number): RevocationsResult;
   write(list: string): Promise<void>;
 }
 
@@ -20,16 +20,16 @@ export function createRevocationList(
 ): RevocationList {
   const { appId, publicKey, store } = settings;
   const name = `${appId}/revocations`;
-  // A list never ends for this client: what it revokes stays revoked. Its `exp` says when a newer one is due.
-  const readFrom = (list: string, seenRev: number) =>
-    readRevocations(list, { appId, publicKey, time: 0, seenRev });
+  const readFrom = (list: string, { revocationsRev: seenRev }: LeaseRecord, time: number) =>
+    readRevocations(list, { appId, publicKey, time, seenRev });
   return {
-    async read({ revocationsRev }) {
-      if (revocationsRev === 0) return null;
-      const read = readFrom((await store.read(name)) ?? '', revocationsRev);
+    async read(record) {
+      if (record.revocationsRev === 0) return null;
+      // A list that was accepted stays in force after its end (SPEC §14.5).
+      const read = readFrom((await store.read(name)) ?? '', record, 0);
       return read.ok ? read.claims : 'missing';
     },
-    check: (list, { revocationsRev }) => readFrom(list, revocationsRev),
+    check: readFrom,
     write: (list) => store.write(name, list),
   };
 }

@@ -1,10 +1,13 @@
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { revocationsPath } from '../../protocol/v2/constants.ts';
+import type { RevocationsStep } from '../../protocol/v2/revocations.ts';
 import { failureOf, startDeadline } from '../deadline.ts';
 import { type Failure, untrusted } from '../failure.ts';
 import { type Http, withJsonBody } from '../http.ts';
 import type { Settings } from '../options.ts';
 import { refusalOf } from '../refusal.ts';
+import { maxTextLength } from '../store/client-store.ts';
+import type { LeaseClock } from './lease-clock.ts';
 import type { LeaseMemory } from './lease-memory.ts';
 import type { RevocationList } from './revocation-list.ts';
 
@@ -29,15 +32,17 @@ interface Parts {
   readonly http: Http;
   readonly memory: LeaseMemory;
   readonly revocations: RevocationList;
+  readonly clock: LeaseClock;
 }
 
-export function createRevocations({ settings, http, memory, revocations }: Parts): Revocations {
+export function createRevocations({ settings, http, memory, revocations, clock }: Parts): Revocations {
   const { appId, timeoutMs } = settings;
 
   const store = (list: string): Promise<StoredRevocations | Failure> =>
-    memory.change<StoredRevocations | Failure>(async (record) => {
-      const read = revocations.check(list, record);
-      if (!read.ok) return { record, result: untrusted(messageOf(read.failed)) };
+    memory.change<StoredRevocations | Failure>(async (before) => {
+      const record = clock.advanced(before);
+      const read = revocations.check(list, record, Math.max(record.last, clock.seconds()));
+      if (!read.ok) return { record, result: untrusted(messages[read.failed] ?? unsigned) };
       const { rev, iat, exp } = read.claims;
       await revocations.write(list);
       const result = {
@@ -50,7 +55,10 @@ export function createRevocations({ settings, http, memory, revocations }: Parts
 
   async function fetchList(signal: AbortSignal): Promise<StoredRevocations | Failure> {
     const headers = { accept: 'application/jwt' };
-    const answer = await http({ method: 'GET', path: revocationsPath(appId), headers }, signal);
+    const answer = await http(
+      { method: 'GET', path: revocationsPath(appId), headers, maxBytes: maxTextLength },
+      signal,
+    );
     if (answer.kind === 'failure') return answer;
     if (answer.status !== 200) return refusalOf(withJsonBody(answer));
     return store(decodeUtf8(answer.body) ?? '');
@@ -72,7 +80,8 @@ export function createRevocations({ settings, http, memory, revocations }: Parts
   };
 }
 
-const messageOf = (failed: string): string =>
-  failed === 'rev'
-    ? 'The revocation list is older than the one that this program knows'
-    : "This is no revocation list that is signed with the application's key";
+const unsigned = "This is no revocation list that is signed with the application's key";
+const messages: Readonly<Partial<Record<RevocationsStep, string>>> = {
+  exp: 'The revocation list has ended',
+  rev: 'The revocation list is older than the one that this program knows',
+};

@@ -1,6 +1,6 @@
 /**
- * Where a client keeps texts between runs of the program. The texts are not secret, but whoever changes them can make a
- * program on this machine forget what it knew. Names have the characters of `a-z 0-9 . - /`; the first part of a name is the application's id.
+ * Where a client keeps texts between runs of the program, of at most 1 MiB. They are not secret. Names consist of
+ * `a-z 0-9 - /`, and begin with the application's id and a slash.
  */
 export interface ClientStore {
   /** Returns the text that was last written under this name; null if there is none. */
@@ -8,6 +8,9 @@ export interface ClientStore {
   /** Replaces the text of this name. A program that ends meanwhile must leave the previous text or the new one. */
   write(name: string, text: string): Promise<void>;
 }
+
+/** Longer texts are not ours. A revocation list is the longest: at most 1 MiB. */
+export const maxTextLength = 1_048_576;
 
 /** Keeps nothing. */
 export const emptyStore: ClientStore = {

@@ -1,10 +1,7 @@
 import { encodeBase64Url } from '../../protocol/base64.ts';
 import { randomBytes } from '../../protocol/bytes.ts';
-import type { ClientStore } from './client-store.ts';
+import { type ClientStore, maxTextLength } from './client-store.ts';
 import type { StateFolder } from './state-folder.ts';
-
-/** Larger files are not ours. */
-const maxBytes = 65_536;
 
 /** Keeps each text in a file, in a folder for each application, readable only by the user. */
 export function createFileStore({ folder, path, files }: StateFolder): ClientStore {
@@ -14,7 +11,7 @@ export function createFileStore({ folder, path, files }: StateFolder): ClientSto
       const file = fileOf(name);
       // Reading a pipe or a device would not end.
       const { size, isFile } = await describe(file);
-      return isFile && size <= maxBytes ? files.readFile(file, 'utf8') : null;
+      return isFile && size <= maxTextLength ? files.readFile(file, 'utf8') : null;
     },
     async write(name, text) {
       const file = fileOf(name);

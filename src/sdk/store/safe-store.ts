@@ -1,7 +1,4 @@
-import type { ClientStore } from './client-store.ts';
-
-/** Longer texts are not ours. */
-const maxLength = 65_536;
+import { type ClientStore, maxTextLength } from './client-store.ts';
 
 /**
  * Makes a store that never rejects and answers in time, whatever the given one does. It remembers what it has written, and
@@ -46,7 +43,7 @@ export function createSafeStore(store: ClientStore, patienceMs: number): ClientS
           found = await store.read(name);
         });
       }
-      if (typeof found === 'string' && found.length <= maxLength) return found;
+      if (typeof found === 'string' && found.length <= maxTextLength) return found;
       return written.get(name) ?? null;
     },
     async write(name, text) {

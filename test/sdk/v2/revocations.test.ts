@@ -59,6 +59,16 @@ describe('a revocation list', () => {
     expect(await leases().check(of)).toMatchObject({ lease: 'revoked' });
   });
 
+  test('of 20,000 licenses is read, stored and used', async ({ server }) => {
+    const { leases, restart } = await leased(server);
+    const ids = Array.from({ length: 20_000 }, (_, index) => [`AAAAA${String(index).padStart(5, '0')}A`, 2]);
+    const revoked = { ...Object.fromEntries(ids), [shortLicenseId(licenseId)]: 2 };
+    server.onRevocations = () => ({ status: 200, body: listOf(server, { revoked }) });
+    expect(await leases().fetchRevocations()).toEqual(stored);
+    restart();
+    expect(await leases().check(of)).toMatchObject({ lease: 'revoked' });
+  });
+
   test('that names another license changes nothing', async ({ server }) => {
     const { leases } = await leased(server);
     expect(await leases().importRevocations(listOf(server, { revoked: { AAAAAAAAAAA: 2 } }))).toEqual(stored);
@@ -96,6 +106,7 @@ describe('a revocation list', () => {
     ['of another application', (server) => listOf(server, { aud: '01890a5d-ac96-774b-bcce-b302099a8058' })],
     ['older than the last one', (server) => listOf(server, { rev: 1 })],
     ['that is a lease', (server) => server.token(leaseHeader, claimsOf(server))],
+    ['that has ended', (server) => listOf(server, { iat: 1, exp: 2, rev: 3 })],
     ['that is nonsense', () => 'nonsense'],
     ['that is empty', () => ''],
   ])('%s is not stored', async ([, make], { server }) => {
@@ -134,7 +145,7 @@ describe('fetching', () => {
     ['an unsigned 503', 'unavailable', json(503, { success: false, error: 'No', code: 'UNAVAILABLE' })],
     ['an unsigned 429', 'rate-limited', json(429, { success: false, error: 'No', code: 'RATE_LIMITED' })],
     ['a redirect', 'network', { status: 307, headers: { location: '/elsewhere' }, body: '' }],
-    ['70,000 bytes', 'untrusted-answer', { status: 200, body: 'A'.repeat(70_000) }],
+    ['2 MB', 'untrusted-answer', { status: 200, body: 'A'.repeat(2_000_000) }],
   ] as const)('that is answered by %s is a failure', async ([, reason, reply], { server }) => {
     const { leases } = await leased(server);
     server.onRevocations = () => reply;
