@@ -37,7 +37,7 @@ const packages: readonly ClientPackage[] = [
     description: "Proves a program's license to a Latchkey service, over a sealed and signed protocol.",
     part: 'sdk',
     page: 'docs/client.md',
-    extra: ['protocol/SPEC.md'],
+    extra: ['protocol/SPEC.md', 'protocol/v2/SPEC.md'],
     dependencies: ['@noble/ciphers', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'zod'],
   },
   {
