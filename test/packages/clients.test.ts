@@ -76,7 +76,11 @@ describe.each([
     expect(files).toEqual(expect.arrayContaining(['README.md', 'package.json']));
     for (const module of expected)
       expect(files).toEqual(expect.arrayContaining([`${module}.js`, `${module}.d.ts`]));
-    const pages = ['README.md', 'package.json', ...(name === '@latchkey/client' ? ['protocol/SPEC.md', 'protocol/v2/SPEC.md'] : [])];
+    const pages = [
+      'README.md',
+      'package.json',
+      ...(name === '@latchkey/client' ? ['protocol/SPEC.md', 'protocol/v2/SPEC.md'] : []),
+    ];
     expect(files.filter((file) => !built.test(file)).sort()).toEqual(pages.sort());
   });
 

@@ -40,7 +40,7 @@ export type LeaseRecord = Readonly<z.infer<typeof leaseRecord>>;
 
 export const emptyRecord: LeaseRecord = { last: 0, revocationsRev: 0, nonces: [], entries: [] };
 
-/** Stores take 65,536 characters. */
+/** So that the text stays far below the 1 MiB that a store takes. */
 const maxEntries = 8;
 const maxNonces = 4;
 

@@ -69,7 +69,7 @@ export function claimsOf(server: StandIn, change: JsonObject = {}): JsonObject {
     lex: Date.parse('2030-01-01T00:00:00.000Z') / 1000,
     dev: deviceHash(appId, hwid),
     tier: 3,
-    ent: [],
+    ent: { seats: 5, 'export.pdf': true, edition: 'pro' },
     rev: 1,
     seq: 1,
     ...change,

@@ -441,6 +441,18 @@ describe('a record in the store', () => {
     expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'superseded' });
   });
 
+  test('keeps the leases of questions that are asked at once', async ({ server }) => {
+    const device = createDevice(server);
+    server.onCall = ({ sealed, answer }) =>
+      sealed({ ...answer, lease: server.token(leaseHeader, claimsOf(server)) });
+    const keys = ['one', 'two', 'three', 'four'];
+    await Promise.all(keys.map((key) => device.client().validate(key, { hwid })));
+    disconnect(server);
+    for (const key of keys) {
+      expect(await device.client().leases.check({ licenseKey: key, hwid }), key).toMatchObject(fromLease);
+    }
+  });
+
   test('keeps a few leases, the newest', async ({ server }) => {
     const device = createDevice(server);
     server.onCall = ({ sealed, answer }) =>
