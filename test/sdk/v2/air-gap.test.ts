@@ -37,6 +37,15 @@ describe('a device request', () => {
     expect(new Set(texts.map((text) => readDeviceRequest(text)?.nonce)).size).toBe(2);
   });
 
+  test('made at the same time as others is answered like them', async ({ server }) => {
+    const { leases, answer } = airGapped(server);
+    const requests = await Promise.all([1, 2, 3, 4].map(() => leases().deviceRequest(hwid)));
+    for (const [index, request] of requests.entries()) {
+      const lease = answer(request, { seq: index + 1 });
+      expect(await leases().importLease(lease, of)).toMatchObject(fromLease);
+    }
+  });
+
   test('for a malformed hwid is a TypeError', async ({ server }) => {
     const { leases } = airGapped(server);
     for (const malformed of ['', 'x'.repeat(257), 'a\0', undefined]) {
