@@ -30,6 +30,8 @@ const ofApplication = [
     (table) =>
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE application_id = $1 LIMIT ${rowsAtOnce})`,
   ),
+  `DELETE FROM leases WHERE (application_id, license_id, device_hash) IN (
+     SELECT application_id, license_id, device_hash FROM leases WHERE application_id = $1 LIMIT ${rowsAtOnce})`,
 ];
 
 const logOfDeveloper = `DELETE FROM security_log WHERE id IN (

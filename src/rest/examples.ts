@@ -38,6 +38,8 @@ const application = {
   requireLicenseToRegister: true,
   registrationEnabled: true,
   protocol: 'any',
+  leasesEnabled: false,
+  leaseDays: 7,
   responseMessages: {
     OK: 'License is valid.',
     APP_DISABLED: 'This application is currently disabled.',

@@ -68,6 +68,7 @@ async function isLarge(
         SELECT FROM application JOIN end_users ON application_id = application.id
           JOIN end_user_sessions ON end_user_id = end_users.id OFFSET ${rowsAtOnce})
       OR EXISTS (SELECT FROM application JOIN bans ON application_id = application.id OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM application JOIN leases ON application_id = application.id OFFSET ${rowsAtOnce})
       OR EXISTS (SELECT FROM application JOIN security_log ON application_id = application.id OFFSET ${rowsAtOnce})
       OR EXISTS (SELECT FROM security_log WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
       AS "isLarge"`;

@@ -33,6 +33,8 @@ describe('creating an application', () => {
       requireLicenseToRegister: true,
       registrationEnabled: true,
       protocol: 'any',
+      leasesEnabled: false,
+      leaseDays: 7,
     });
     expect(Object.keys(created.application.responseMessages).sort()).toEqual([...messageKeys].sort());
     expect(created.publicKeyB64).toBe(created.application.publicKeyB64);
@@ -109,6 +111,8 @@ describe('settings', () => {
     { requireLicenseToRegister: false },
     { registrationEnabled: false },
     { protocol: 'v2_only' },
+    { leasesEnabled: true },
+    { leaseDays: 30 },
   ])('%j changes only that setting', async (settings) => {
     const { id } = await world.createApplication();
     const before = await get(id);
@@ -128,19 +132,12 @@ describe('settings', () => {
       requireLicenseToRegister: false,
       registrationEnabled: false,
       protocol: 'v2_only',
+      leasesEnabled: true,
+      leaseDays: 1,
     };
     expect((await world.client.patch(settingsPath(id), changed)).status).toBe(200);
     expect(await get(id)).toMatchObject(changed);
-    const { version, status, hwidLockEnabled, requireLicenseToRegister, registrationEnabled, protocol } =
-      before;
-    const back = {
-      version,
-      status,
-      hwidLockEnabled,
-      requireLicenseToRegister,
-      registrationEnabled,
-      protocol,
-    };
+    const back = Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(changed, name)));
     expect((await world.client.patch(settingsPath(id), back)).status).toBe(200);
     expect({ ...(await get(id)), updatedAt: '' }).toEqual({ ...before, updatedAt: '' });
   });

@@ -108,6 +108,8 @@ export const application = z.strictObject({
   requireLicenseToRegister: z.boolean(),
   registrationEnabled: z.boolean(),
   protocol: z.enum(['any', 'v2_only']),
+  leasesEnabled: z.boolean(),
+  leaseDays: z.int(),
   responseMessages: z.record(z.enum(messageKeys), z.string().min(1)),
   publicKeyB64: z.string(),
   createdAt: timestamp,

@@ -35,6 +35,8 @@ describe('createApplication', () => {
       requireLicenseToRegister: true,
       registrationEnabled: true,
       protocol: 'any',
+      leasesEnabled: false,
+      leaseDays: 7,
     });
     expect(Buffer.from(application.publicKeyB64, 'base64')).toHaveLength(32);
     expect(application.responseMessages).toHaveLength(15);
@@ -99,6 +101,8 @@ describe('updateApplicationSettings', () => {
     ['requireLicenseToRegister', { requireLicenseToRegister: false }],
     ['registrationEnabled', { registrationEnabled: false }],
     ['protocol', { protocol: 'v2_only' }],
+    ['leasesEnabled', { leasesEnabled: true }],
+    ['leaseDays', { leaseDays: 30 }],
   ];
   test.each(cases)('changes only %s', async (_name, settings) => {
     const { graphql, createApplication } = await createGraphqlWorld(server);

@@ -91,7 +91,7 @@ export const pairs: readonly Pair[] = [
     graphql: 'Query.application',
     ids: ofApplication,
     document: `query ($id: ID!) { application(id: $id) { id name version status hwidLockEnabled publicKeyB64
-      requireLicenseToRegister registrationEnabled responseMessages { key text } createdAt updatedAt } }`,
+      requireLicenseToRegister registrationEnabled leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
   },
   { rest: 'listLicenses', graphql: 'Application.licenses', document: listOf('licenses'), ...page },
   { rest: 'listEndUsers', graphql: 'Application.users', document: listOf('users'), ...page },
@@ -155,6 +155,8 @@ export const pairs: readonly Pair[] = [
       version: '2',
       hwidLockEnabled: true,
       registrationEnabled: false,
+      leasesEnabled: true,
+      leaseDays: 14,
       responseMessages: { BANNED: 'No.' },
     }),
     spell: ({ responseMessages, ...rest }) => ({

@@ -7,6 +7,8 @@ export const dataTables = [
   'end_users',
   'end_user_sessions',
   'bans',
+  'leases',
+  'revocation_counters',
   'security_log',
 ] as const;
 

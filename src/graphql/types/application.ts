@@ -104,6 +104,10 @@ builder.objectFields(Application, (t) => ({
     type: applicationProtocol,
     description: 'Which versions of the sealed protocol the application accepts.',
   }),
+  leasesEnabled: t.exposeBoolean('leasesEnabled', {
+    description: 'Whether clients get leases, with which they go on without the network.',
+  }),
+  leaseDays: t.exposeInt('leaseDays', { description: 'The term of a lease in days.' }),
   responseMessages: t.field({
     type: [ResponseMessage],
     description: 'All texts that clients are shown: yours, and the defaults for the others.',
@@ -209,6 +213,10 @@ const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSetti
       type: applicationProtocol,
       description: 'Which versions of the sealed protocol are accepted.',
     }),
+    leasesEnabled: t.boolean({
+      description: 'Whether clients get leases, with which they go on without the network.',
+    }),
+    leaseDays: t.int({ description: 'The term of a lease in days: 1 to 30.' }),
     responseMessages: t.field({
       type: [ResponseMessageInput],
       description: 'The texts to change; the others stay as they are.',

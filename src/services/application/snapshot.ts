@@ -19,6 +19,9 @@ export interface ApplicationSnapshot extends ApplicationFacts {
   readonly developerId: string;
   readonly requireLicenseToRegister: boolean;
   readonly registrationEnabled: boolean;
+  readonly leasesEnabled: boolean;
+  /** The term of a lease. */
+  readonly leaseDays: number;
   readonly messages: ResponseMessages;
   readonly signer: ReturnType<typeof createSigner>;
 }
@@ -27,6 +30,8 @@ interface Row extends ApplicationFacts {
   readonly developerId: string;
   readonly requireLicenseToRegister: boolean;
   readonly registrationEnabled: boolean;
+  readonly leasesEnabled: boolean;
+  readonly leaseDays: number;
   readonly responseMessages: unknown;
   readonly privateKeyEncrypted: Buffer;
 }
@@ -41,6 +46,7 @@ export async function loadApplicationSnapshot(
     `SELECT id, developer_id AS "developerId", status::text AS status, version,
        hwid_lock_enabled AS "hwidLockEnabled", require_license_to_register AS "requireLicenseToRegister",
        registration_enabled AS "registrationEnabled", protocol::text AS protocol,
+       registration_enabled AS "registrationEnabled", leases_enabled AS "leasesEnabled", lease_days AS "leaseDays",
        response_messages AS "responseMessages",
        private_key_encrypted AS "privateKeyEncrypted"
      FROM applications WHERE id = $1 AND EXISTS (

@@ -8,6 +8,7 @@ import { toApplicationId } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
+import { leaseDays } from './lease-days.ts';
 import { messageOverrides } from './messages.ts';
 import { type ApplicationView, applicationSelect, applicationView } from './view.ts';
 
@@ -21,6 +22,8 @@ export const updateApplicationSettingsInput = strictObject({
   requireLicenseToRegister: z.boolean(),
   registrationEnabled: z.boolean(),
   protocol: z.enum(['any', 'v2_only']),
+  leasesEnabled: z.boolean(),
+  leaseDays,
   responseMessages: messageOverrides,
 }).partial();
 

@@ -11,6 +11,8 @@ export const applicationSelect = {
   requireLicenseToRegister: true,
   registrationEnabled: true,
   protocol: true,
+  leasesEnabled: true,
+  leaseDays: true,
   responseMessages: true,
   publicKey: true,
   createdAt: true,
