@@ -135,6 +135,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       keyring,
       mayServe: () => changes.mayServe,
       maxLicenses: config.cachedLicenses,
+      clock,
     });
     changes.attach({ caches, followers: securityLogFeed.followers });
     const services: ServiceEnvironment = {

@@ -1,10 +1,13 @@
 import { createPublicKey, sign } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
 import { ed25519PrivateKey } from './ed25519-private-key.ts';
 
 /** Signs with one Ed25519 key. */
 export interface Signer {
   /** Returns the 64-byte signature of a message (RFC 8032 §5.1.6). */
   sign(message: Uint8Array): Uint8Array;
+  /** Signs a JWT whose header is `{"alg":"EdDSA","typ":…}`, byte for byte. */
+  signToken(type: string, claims: JWTPayload): Promise<string>;
   /** 32 raw bytes. */
   readonly publicKey: Uint8Array;
 }
@@ -21,5 +24,7 @@ export function createSigner(seed: Uint8Array): Signer {
   return {
     publicKey: new Uint8Array(spki.subarray(-32)),
     sign: (message) => sign(null, message, privateKey),
+    signToken: (typ, claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ }).sign(privateKey),
   };
 }

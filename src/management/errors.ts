@@ -14,6 +14,8 @@ export const serviceCodes = [
   'BANNED',
   'EXPIRED',
   'APP_MISMATCH',
+  'HWID_BANNED',
+  'HWID_MISMATCH',
   'USERNAME_TAKEN',
   'USER_NOT_FOUND',
   'BAN_NOT_FOUND',

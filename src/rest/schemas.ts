@@ -3,7 +3,7 @@ import { defaultMessages, type MessageKey } from '../services/application/messag
 
 /** Response schemas of the routes, with their names in the OpenAPI document. */
 
-const timestamp = z.iso.datetime().openapi({ example: '2026-01-31T12:00:00.000Z' });
+export const timestamp = z.iso.datetime().openapi({ example: '2026-01-31T12:00:00.000Z' });
 const uuid = z.uuid().openapi({ example: '019b2c6e-7d1a-7c3f-9d55-0f6f1c2b3a4d' });
 const success = z.literal(true);
 

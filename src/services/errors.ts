@@ -17,6 +17,8 @@ export const serviceErrorCodes = [
   'BANNED',
   'EXPIRED',
   'APP_MISMATCH',
+  'HWID_BANNED',
+  'HWID_MISMATCH',
   'USERNAME_TAKEN',
   'USER_NOT_FOUND',
   'BAN_NOT_FOUND',

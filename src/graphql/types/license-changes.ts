@@ -1,3 +1,4 @@
+import { type IssuedOfflineLease, issueOfflineLease } from '../../services/lease/issue-offline.ts';
 import { banLicense } from '../../services/license/ban.ts';
 import { deleteLicense } from '../../services/license/delete.ts';
 import { extendLicenses } from '../../services/license/extend.ts';
@@ -5,6 +6,7 @@ import { resetLicenseHwid } from '../../services/license/reset-hwid.ts';
 import { setTier } from '../../services/license/set-tier.ts';
 import { builder } from '../builder.ts';
 import { withInput, withoutNulls } from '../input.ts';
+import { rateLimited } from '../rate-limit.ts';
 import { Application, findApplication } from './application.ts';
 import { changedLicense, License } from './license.ts';
 
@@ -65,6 +67,31 @@ const ResetLicenseHwidInput = builder.inputType('ResetLicenseHwidInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The id of the license.' }) }),
 });
 
+const IssueOfflineLeaseInput = builder.inputType('IssueOfflineLeaseInput', {
+  description: 'A device without a network, and the license that it uses.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The id of the license.' }),
+    deviceRequest: t.string({
+      required: true,
+      description: 'The text that the device shows. It begins with `LKQ2.`.',
+    }),
+    days: t.int({ description: "The term in days: 1 to 30; by default the application's leaseDays." }),
+  }),
+});
+
+const IssueOfflineLeasePayload = builder.objectRef<IssuedOfflineLease>('IssueOfflineLeasePayload').implement({
+  description: 'The lease.',
+  fields: (t) => ({
+    lease: t.exposeString('lease', { description: 'The text to bring to the device.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends.' }),
+    license: t.field({
+      type: License,
+      description: 'The license.',
+      resolve: ({ licenseId }, _args, context, info) => changedLicense(licenseId, context, info),
+    }),
+  }),
+});
+
 const DeleteLicenseInput = builder.inputType('DeleteLicenseInput', {
   description: 'The license to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The id of the license.' }) }),
@@ -113,6 +140,15 @@ builder.mutationFields((t) => ({
     description:
       'Unbinds a license from its device. Status, expiry and activation are unchanged, and so are bans of the device. The next validation or login binds a device again. Errors: LICENSE_NOT_FOUND, LICENSE_BANNED, HWID_NOT_SET.',
     resolve: (_parent, { input }, { service }) => resetLicenseHwid({ ctx: service, input }),
+  }),
+  issueOfflineLease: t.field({
+    ...rateLimited('licenseCreate'),
+    type: IssueOfflineLeasePayload,
+    ...withInput(IssueOfflineLeaseInput, 'The license and the device.'),
+    description:
+      'Issues a lease for a device without a network. As with a validation, an unused license becomes active, and if the application locks licenses to devices, an unbound one is bound to the device. Does not depend on leasesEnabled. Errors: LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED.',
+    resolve: (_parent, { input }, { service }) =>
+      issueOfflineLease({ ctx: service, input: withoutNulls(input) }),
   }),
   deleteLicense: t.field({
     type: DeleteLicensePayload,

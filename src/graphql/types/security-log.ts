@@ -29,6 +29,14 @@ export const securityEvent = builder.enumType('SecurityEvent', {
     },
     license_tier_changed: { description: 'The tier of a license was changed; the metadata has both tiers.' },
     license_deleted: { description: 'A license was deleted.' },
+    lease_issued: {
+      description:
+        'A device got a lease; the metadata has its end. Renewals are logged once per half of their term.',
+    },
+    lease_rolled_back: {
+      description:
+        'A device asked with an older lease than the last that was issued to it: its disk was set back, or it did not receive the last one.',
+    },
     hwid_reset: {
       description: 'A license or an end user was unbound from a device; the metadata has the device.',
     },

@@ -7,10 +7,12 @@ import { parseStrictJson } from './strict-json.ts';
 // A token is a JWT (RFC 7519) in the compact form of RFC 7515 §3.1, with one constant header for each kind. A reader
 // compares the header with that constant and never parses it: it has no `alg` to be confused about (RFC 8725 §2.1).
 
+export const leaseType = 'latchkey-lease+jwt';
+export const revocationsType = 'latchkey-revoked+jwt';
 /** The header of leases, byte for byte. */
-export const leaseHeader = '{"alg":"EdDSA","typ":"latchkey-lease+jwt"}';
+export const leaseHeader = `{"alg":"EdDSA","typ":"${leaseType}"}` as const;
 /** The header of revocation lists, byte for byte. */
-export const revocationsHeader = '{"alg":"EdDSA","typ":"latchkey-revoked+jwt"}';
+export const revocationsHeader = `{"alg":"EdDSA","typ":"${revocationsType}"}` as const;
 export type TokenHeader = typeof leaseHeader | typeof revocationsHeader;
 
 /** The checks of a token, in order, before its claims. */

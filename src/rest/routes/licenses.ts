@@ -1,4 +1,5 @@
 import { type RouteHandler, z } from '@hono/zod-openapi';
+import { issueOfflineLease, issueOfflineLeaseInput } from '../../services/lease/issue-offline.ts';
 import { banLicense, banLicenseInput } from '../../services/license/ban.ts';
 import { createLicenses, createLicensesInput } from '../../services/license/create.ts';
 import { createBlindInput, createBlindLicenses } from '../../services/license/create-blind.ts';
@@ -28,6 +29,7 @@ import {
   licenseSchema,
   mintedLicenseSchema,
   nextCursorSchema,
+  timestamp,
 } from '../schemas.ts';
 
 const tags = ['Licenses'];
@@ -164,6 +166,36 @@ const resetHwidRoute = createRoute({
   },
 });
 
+const offlineLeaseRoute = createRoute({
+  ...limitedForDevelopers('licenseCreate'),
+  tags,
+  method: 'post',
+  path: '/licenses/{id}/offline-lease',
+  operationId: 'issueOfflineLease',
+  summary: 'Issue a lease for a device without a network',
+  description:
+    'The device shows `deviceRequest`, a text that begins with `LKQ2.`; bring `lease` back to it. As with a validation, ' +
+    'an unused license becomes active, and if the application locks licenses to devices, an unbound one is bound to the ' +
+    "device, and one of another device is refused. `days` is 1 to 30, by default the application's `leaseDays`; the lease " +
+    'ends with the license at the latest. It is issued even if `leasesEnabled` is false.',
+  request: {
+    params,
+    body: jsonBody(issueOfflineLeaseInput.extend({ deviceRequest: z.string().max(200) })),
+  },
+  responses: {
+    201: jsonAnswer('The lease', answer({ lease: z.string(), expiresAt: timestamp })),
+    ...failures(
+      ...bodyCodes,
+      'LICENSE_NOT_FOUND',
+      'APP_MISMATCH',
+      'BANNED',
+      'EXPIRED',
+      'HWID_MISMATCH',
+      'HWID_BANNED',
+    ),
+  },
+});
+
 const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
@@ -213,6 +245,11 @@ export const licenseRoutes = createRouter()
   .openapi(resetHwidRoute, async (c) => {
     const license = await resetLicenseHwid({ ctx: serviceContext(c), input: c.req.valid('param') });
     return c.json({ success: true as const, license }, 200);
+  })
+  .openapi(offlineLeaseRoute, async (c) => {
+    const input = { ...c.req.valid('param'), ...c.req.valid('json') };
+    const { lease, expiresAt } = await issueOfflineLease({ ctx: serviceContext(c), input });
+    return c.json({ success: true as const, lease, expiresAt }, 201);
   })
   .openapi(deleteRoute, async (c) => {
     await deleteLicense({ ctx: serviceContext(c), input: c.req.valid('param') });

@@ -2,11 +2,13 @@ import type { Pool } from 'pg';
 import type { Sha256 } from '../../crypto/hash.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
 import { type CacheUsage, createCache } from '../../ephemeral/cache.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { type ApplicationSnapshot, loadApplicationSnapshot } from '../application/snapshot.ts';
 import { type BanList, banListSize, loadBanList } from '../ban/ban-list.ts';
 import { applicationOfBanKey, type BanType, banCacheKey, loadIsBanned } from '../ban/is-banned.ts';
 import { licenseCacheKey, type Outdated } from '../changes/change.ts';
 import { createLicenseLoader, type LicenseSnapshot } from '../license/snapshot.ts';
+import { type RevocationList, signRevocationList } from '../revocation/list.ts';
 
 /**
  * What the hot path reads, in memory: bounded, with negative answers, and forgotten when it changes, whichever instance
@@ -17,6 +19,8 @@ export interface ServiceCaches {
   application(id: string): Promise<ApplicationSnapshot | null>;
   license(keyHash: Sha256): Promise<LicenseSnapshot | null>;
   isBanned(applicationId: string, banType: BanType, value: string): Promise<boolean>;
+  /** The list of an application's revoked leases, signed once a day and after each revocation; null without the application. */
+  revocations(applicationId: string): Promise<RevocationList | null>;
 }
 
 /** The group of what is cached about keys that do not exist; no application has an empty id. */
@@ -33,6 +37,7 @@ export interface ServiceCachesOptions {
   /** Whether cached values may be served now. */
   readonly mayServe: () => boolean;
   readonly maxLicenses: number;
+  readonly clock: Clock;
 }
 
 export function createServiceCaches({
@@ -40,6 +45,7 @@ export function createServiceCaches({
   keyring,
   mayServe,
   maxLicenses,
+  clock,
 }: ServiceCachesOptions): ServiceCaches & Outdated['caches'] {
   const loadLicense = createLicenseLoader(pool);
   const applications = createCache<ApplicationSnapshot | null>({
@@ -66,11 +72,23 @@ export function createServiceCaches({
     mayServe,
   });
 
+  const revocations = createCache<RevocationList | null>({
+    name: 'revocations',
+    maxEntries: maxApplications,
+    mayServe,
+  });
+  const findApplication = (id: string) =>
+    applications.get(id, () => loadApplicationSnapshot(pool, keyring, id));
+  const signRevocations = async (id: string) => {
+    const application = await findApplication(id);
+    return application === null ? null : signRevocationList(pool, application, clock.now());
+  };
+
   return {
     get usage() {
-      return [applications, licenses, banLists, bans].map((cache) => cache.usage);
+      return [applications, licenses, banLists, bans, revocations].map((cache) => cache.usage);
     },
-    application: (id) => applications.get(id, () => loadApplicationSnapshot(pool, keyring, id)),
+    application: findApplication,
     license: (keyHash) => licenses.get(licenseCacheKey(keyHash), () => loadLicense(keyHash)),
     isBanned: async (applicationId, banType, value) => {
       const list = await banLists.get(applicationId, () => loadBanList(pool, applicationId));
@@ -79,7 +97,15 @@ export function createServiceCaches({
         loadIsBanned(pool, applicationId, banType, value),
       );
     },
-    forgetApplications: applications.forget,
+    revocations: async (id) => {
+      if ((revocations.peek(id)?.servedUntil ?? Number.POSITIVE_INFINITY) <= clock.now())
+        revocations.forget([id]);
+      return revocations.get(id, () => signRevocations(id));
+    },
+    forgetApplications: (ids) => {
+      applications.forget(ids);
+      revocations.forget(ids);
+    },
     forgetLicenses: licenses.forget,
     forgetLicensesOf: licenses.forgetGroups,
     forgetUnknownLicenses: () => licenses.forgetGroups([unknownLicenses]),
@@ -88,7 +114,7 @@ export function createServiceCaches({
       bans.forgetGroups(applicationIds);
     },
     clear: () => {
-      for (const cache of [applications, licenses, banLists, bans]) cache.clear();
+      for (const cache of [applications, licenses, banLists, bans, revocations]) cache.clear();
     },
   };
 }

@@ -4,6 +4,7 @@ import { applicationNotFound, ServiceError, userNotFound } from '../errors.ts';
 import { lockLicense } from '../license/lock.ts';
 import { refuseBanned } from '../license/reset-hwid.ts';
 import { requireOwnApplication } from '../own-application.ts';
+import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockEndUser } from './lock.ts';
@@ -25,7 +26,7 @@ export async function resetEndUserHwid({
     const license =
       user.licenseId === null ? null : await lockLicense(transaction, { licenseId: user.licenseId });
     if (license !== null) refuseBanned(license);
-    const previousHwid = license?.hwid ?? user.lastHwid;
+    const previousHwid = license?.hwid ?? license?.deviceHash ?? user.lastHwid;
     if (previousHwid === null) {
       throw new ServiceError('HWID_NOT_SET', 'Neither this user nor the linked license has a device.');
     }
@@ -36,9 +37,10 @@ export async function resetEndUserHwid({
     });
     if (license !== null) {
       invalidations.license(license.keyHash);
+      await revokeLeases(ctx, transaction, invalidations, applicationId, { licenseId: license.id });
       await transaction.license.update({
         where: { id: license.id },
-        data: { hwid: null },
+        data: { hwid: null, deviceHash: null },
         select: { id: true },
       });
     }

@@ -19,11 +19,13 @@ export async function applyFirstUse(
        activated_at = CASE WHEN $2 THEN $3 ELSE activated_at END,
        expires_at = CASE WHEN $2 THEN $4 ELSE expires_at END,
        hwid = coalesce($5, hwid),
+       device_hash = CASE WHEN $5 IS NULL THEN device_hash END,
        updated_at = $3
      WHERE id = $1
        AND status = $6::"LicenseStatus"
        AND expires_at IS NOT DISTINCT FROM $7
-       AND hwid IS NOT DISTINCT FROM $8`,
+       AND hwid IS NOT DISTINCT FROM $8
+       AND device_hash IS NOT DISTINCT FROM $9`,
     [
       license.id,
       effects.activate !== null,
@@ -33,6 +35,7 @@ export async function applyFirstUse(
       license.status,
       license.expiresAt,
       license.hwid,
+      license.deviceHash,
     ],
   );
   return rowCount === 1;

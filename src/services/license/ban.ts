@@ -8,6 +8,7 @@ import { ServiceError } from '../errors.ts';
 import { ipAddress, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { requireRoom } from '../require-room.ts';
+import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
@@ -22,7 +23,8 @@ export const banLicenseInput = strictObject({
 type BanLicenseInput = z.output<typeof banLicenseInput>;
 
 /**
- * Bans a license and, depending on the scope, its device and IP address; all or nothing.
+ * Bans a license and, depending on the scope, its device and IP address; all or nothing. Leases of the license are
+ * revoked, and of a banned device all its leases.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN if the license lacks what the
  *   scope requires; LIMIT_REACHED if the application would have too many bans
  */
@@ -48,6 +50,11 @@ export async function banLicense({
     if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
       await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });
     }
+    const bannedHwid = bans.find(({ banType }) => banType === 'hwid')?.value;
+    await revokeLeases(ctx, transaction, invalidations, license.applicationId, {
+      licenseId: license.id,
+      ...(bannedHwid !== undefined && { hwid: bannedHwid }),
+    });
     const updated = await transaction.license.update({
       where: { id: license.id },
       data: { status: 'banned' },

@@ -1,5 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import type { ServiceContext } from '../context.ts';
+import { revokeLeases } from '../revocation/revoke-leases.ts';
 import type { SecurityLogInput } from '../security-log/entry.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -12,6 +13,8 @@ export interface LicenseChange {
   readonly data: Prisma.LicenseUpdateInput;
   readonly event: SecurityEvent;
   readonly metadata: NonNullable<SecurityLogInput['metadata']>;
+  /** Whether the license's leases are no longer valid. */
+  readonly revokesLeases?: boolean;
 }
 
 /**
@@ -27,7 +30,10 @@ export async function changeLicense(
 ): Promise<LicenseView> {
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     const license = await lockOwnLicense(transaction, invalidations, developerId, id);
-    const { data, event, metadata } = decide(license);
+    const { data, event, metadata, revokesLeases = false } = decide(license);
+    if (revokesLeases) {
+      await revokeLeases(ctx, transaction, invalidations, license.applicationId, { licenseId: id });
+    }
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId: license.applicationId,

@@ -1,4 +1,5 @@
 import type { ApplicationFacts } from '../application/snapshot.ts';
+import { type DeviceBinding, isBoundToOther } from './device-binding.ts';
 
 /** The facts about client software that a verdict depends on. */
 export interface ClientFacts {
@@ -11,12 +12,11 @@ export interface ClientFacts {
 }
 
 /** The facts about a license that a verdict depends on. */
-export interface LicenseFacts {
+export interface LicenseFacts extends DeviceBinding {
   readonly applicationId: string;
   readonly status: 'unused' | 'active' | 'banned';
   readonly durationSeconds: number;
   readonly expiresAt: Date | null;
-  readonly hwid: string | null;
 }
 
 export interface Facts {
@@ -27,6 +27,8 @@ export interface Facts {
   readonly license: LicenseFacts | null | 'not-asked';
   /** Null if none was sent; device checks are then skipped. */
   readonly hwid: string | null;
+  /** The device of a device request, whose HWID is not known; `hwid` is then null. */
+  readonly deviceHash?: string;
   readonly now: Date;
 }
 
@@ -73,14 +75,17 @@ function refuseClient({ application, client }: Facts): Decision | null {
   return null;
 }
 
-function decideLicense({ application, license, hwid, now }: Facts): Decision {
+function decideLicense({ application, license, hwid, deviceHash, now }: Facts): Decision {
   if (license === 'not-asked') return { code: 'OK', effects: noEffects, expiresAt: null };
   if (license === null) return { code: 'LICENSE_NOT_FOUND' };
   if (license.applicationId !== application.id) return { code: 'APP_MISMATCH' };
   if (license.status === 'banned') return { code: 'BANNED' };
   if (isExpired(license, now)) return { code: 'EXPIRED' };
   const lock = application.hwidLockEnabled && hwid !== null;
-  if (lock && license.hwid !== null && license.hwid !== hwid) return { code: 'HWID_MISMATCH' };
+  const device = hwid !== null ? { hwid } : deviceHash === undefined ? null : { deviceHash };
+  if (application.hwidLockEnabled && device !== null && isBoundToOther(application.id, license, device)) {
+    return { code: 'HWID_MISMATCH' };
+  }
 
   const expiresAt =
     license.status === 'unused' ? firstExpiry(license.durationSeconds, now) : license.expiresAt;

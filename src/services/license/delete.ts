@@ -2,12 +2,14 @@ import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
+import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, lockApplication } from '../transaction.ts';
 import { lockOwnLicense } from './lock-own.ts';
 
 /**
- * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source.
+ * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source. Its
+ * leases are revoked.
  * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
  */
 export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promise<void> {
@@ -15,6 +17,7 @@ export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promi
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await lockUsersOf(transaction, developerId, input.id);
     const license = await lockOwnLicense(transaction, invalidations, developerId, input.id);
+    await revokeLeases(ctx, transaction, invalidations, license.applicationId, { licenseId: license.id });
     const deleted = await transaction.license.delete({
       where: { id: license.id },
       select: { keyPrefix: true },

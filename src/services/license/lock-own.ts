@@ -10,6 +10,7 @@ export interface OwnLicense {
   readonly status: 'unused' | 'active' | 'banned';
   readonly subscriptionTier: number;
   readonly hwid: string | null;
+  readonly deviceHash: string | null;
   readonly lastIp: string | null;
 }
 
@@ -37,8 +38,8 @@ export async function lockOwnLicense(
           FOR ${strength} OF applications
         )
         SELECT licenses.id, licenses.application_id AS "applicationId", licenses.status::text AS status,
-          licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.last_ip AS "lastIp",
-          licenses.key_hash AS "keyHash"
+          licenses.subscription_tier AS "subscriptionTier", licenses.hwid, licenses.device_hash AS "deviceHash",
+          licenses.last_ip AS "lastIp", licenses.key_hash AS "keyHash"
         FROM licenses JOIN application ON application.id = licenses.application_id
         WHERE licenses.id = ${id}::uuid
         FOR NO KEY UPDATE OF licenses`

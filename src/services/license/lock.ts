@@ -25,7 +25,8 @@ export async function lockLicense(
     'licenseKey' in reference ? [sha256(reference.licenseKey), null] : [null, reference.licenseId];
   const [license] = await transaction.$queryRaw<LockedLicense[]>`
     SELECT id, application_id AS "applicationId", status::text AS status, duration_seconds AS "durationSeconds",
-      expires_at AS "expiresAt", hwid, subscription_tier AS "subscriptionTier", key_hash AS "keyHash"
+      expires_at AS "expiresAt", hwid, device_hash AS "deviceHash", subscription_tier AS "subscriptionTier",
+      key_hash AS "keyHash"
     FROM licenses WHERE (key_hash = ${keyHash} OR id = ${id}::uuid) AND ${Prisma.raw(isNotUnderWay)}
     FOR NO KEY UPDATE`;
   return license ?? null;
@@ -46,13 +47,13 @@ export async function applyToLocked(
     where: { id: license.id },
     data: {
       ...(activate && { status: 'active', activatedAt: now, expiresAt: activate.expiresAt }),
-      ...(bindHwid !== null && { hwid: bindHwid }),
+      ...(bindHwid !== null && { hwid: bindHwid, deviceHash: null }),
     },
     select: { id: true },
   });
   return {
     ...license,
     ...(activate && { status: 'active', expiresAt: activate.expiresAt }),
-    ...(bindHwid !== null && { hwid: bindHwid }),
+    ...(bindHwid !== null && { hwid: bindHwid, deviceHash: null }),
   };
 }

@@ -14,12 +14,14 @@ export async function resetLicenseHwid({ ctx, input }: Call<{ id: string }>): Pr
   const developerId = requireDeveloper(ctx.actor);
   return changeLicense(ctx, developerId, input.id, (license) => {
     refuseBanned(license);
-    if (license.hwid === null)
+    const previousHwid = license.hwid ?? license.deviceHash;
+    if (previousHwid === null)
       throw new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');
     return {
-      data: { hwid: null },
+      data: { hwid: null, deviceHash: null },
       event: 'hwid_reset',
-      metadata: { previousHwid: license.hwid },
+      metadata: { previousHwid },
+      revokesLeases: true,
     };
   });
 }

@@ -34,7 +34,7 @@ export function createLicenseLoader(pool: Pool): LoadLicenseSnapshot {
 }
 
 const columns = `id, application_id AS "applicationId", status::text AS status, duration_seconds AS "durationSeconds",
-  expires_at AS "expiresAt", hwid, subscription_tier AS "subscriptionTier"`;
+  expires_at AS "expiresAt", hwid, device_hash AS "deviceHash", subscription_tier AS "subscriptionTier"`;
 
 async function findByKeys(
   pool: Pool,

@@ -20,6 +20,16 @@ export const securityEvents = [
   /** Metadata has the old and the new tier. */
   'license_tier_changed',
   'license_deleted',
+  /**
+   * A device got a lease; metadata has its end and its sequence number, and for one that a developer issued for a device
+   * without a network, the device's hash. Of leases that a device renews, one is logged per half of their term.
+   */
+  'lease_issued',
+  /**
+   * A device asked with an older lease than the last that was issued to it; metadata has both sequence numbers. Its disk was
+   * set back, or it did not receive the last one.
+   */
+  'lease_rolled_back',
   /** Of a license or an end user; metadata has the previous device. */
   'hwid_reset',
   /** A ban of a device or an address was lifted; the license that caused it stays banned. */

@@ -1,0 +1,72 @@
+import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { ServiceContext } from '../context.ts';
+import { decide } from '../license/decide.ts';
+import { changeInTransaction } from '../transaction.ts';
+import { type LeaseTerms, leaseEnd, signLease } from './claims.ts';
+import { lockLeasable } from './lock-leasable.ts';
+import { type RecordedLease, recordLease } from './record.ts';
+
+/** A device whose license was just judged to be valid. */
+export interface LeaseApplicant {
+  readonly application: ApplicationSnapshot;
+  readonly licenseId: string;
+  readonly hwid: string;
+  /** The sequence number of the lease that the device holds. */
+  readonly heldSeq?: number;
+}
+
+/** `none`: the license ends within a second. `changed`: the license is no longer as it was judged; judge it again. */
+export type Grant = { readonly lease: string } | 'none' | 'changed';
+
+/**
+ * Issues a lease to client software. The license is locked and checked again, so that a ban either comes first and
+ * prevents the lease, or comes later and revokes it.
+ * @throws {ServiceError} UNAVAILABLE
+ */
+export async function grantLease(ctx: ServiceContext, applicant: LeaseApplicant): Promise<Grant> {
+  const { application, hwid, licenseId } = applicant;
+  const issuedAt = new Date(ctx.env.clock.now());
+  const deviceHash = hashOf(application.id, hwid);
+  const issued = await changeInTransaction(ctx, async (transaction) => {
+    const license = await lockLeasable(transaction, application.id, licenseId);
+    const decision = decide({ application, client: null, license, hwid, now: issuedAt });
+    if (decision.code !== 'OK' || license === null) return 'changed';
+    const { activate, bindHwid } = decision.effects;
+    if (activate !== null || bindHwid !== null) return 'changed';
+    const expiresAt = leaseEnd(issuedAt, application.leaseDays, license.expiresAt);
+    if (expiresAt === null) return 'none';
+    const terms: LeaseTerms = { application, license, deviceHash, issuedAt, expiresAt };
+    const recorded = await recordLease(transaction, {
+      applicationId: application.id,
+      licenseId,
+      hwid,
+      ...terms,
+    });
+    return recorded === null ? 'changed' : { terms, recorded };
+  });
+  if (issued === 'changed' || issued === 'none') return issued;
+  logGrant(ctx, applicant, issued);
+  return { lease: await signLease(issued.terms, issued.recorded) };
+}
+
+interface Issued {
+  readonly terms: LeaseTerms;
+  readonly recorded: RecordedLease;
+}
+
+function logGrant(
+  ctx: ServiceContext,
+  { application, licenseId, hwid, heldSeq }: LeaseApplicant,
+  { terms, recorded: { seq, previousSeq, isLoggedAlready } }: Issued,
+): void {
+  const entry = { developerId: application.developerId, applicationId: application.id, licenseId, hwid };
+  const { securityLog } = ctx.env;
+  if (heldSeq !== undefined && previousSeq !== null && heldSeq < previousSeq) {
+    const metadata = { heldSeq, issuedSeq: previousSeq };
+    securityLog.add(ctx.client, { ...entry, event: 'lease_rolled_back', metadata });
+  }
+  if (isLoggedAlready) return;
+  const metadata = { expiresAt: terms.expiresAt.toISOString(), seq };
+  securityLog.add(ctx.client, { ...entry, event: 'lease_issued', metadata });
+}

@@ -1,0 +1,112 @@
+import type { Prisma } from '../../db/client.ts';
+import type { DeviceRequest } from '../../protocol/v2/device-request.ts';
+import { messageFor } from '../application/message-for.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
+import type { RecordingContext } from '../context.ts';
+import { licenseNotFound, ServiceError } from '../errors.ts';
+import { decide, type RefusalCode } from '../license/decide.ts';
+import { applyToLocked, type LockedLicense, lockLicense } from '../license/lock.ts';
+import { recordSecurityEvent } from '../security-log/record.ts';
+import { type LeaseTerms, leaseEnd } from './claims.ts';
+import { type RecordedLease, recordLease } from './record.ts';
+
+/** A device request and the license that answers it. */
+export interface OfflineIssue {
+  readonly application: ApplicationSnapshot;
+  readonly licenseId: string;
+  readonly request: DeviceRequest;
+  readonly days: number;
+}
+
+export interface OfflineLease {
+  readonly terms: LeaseTerms;
+  readonly recorded: RecordedLease;
+}
+
+/**
+ * Records the lease that answers a device request, with its log entry. The rules are those of a validation: an unused
+ * license becomes active, and one that is not bound is bound to the device, by its hash. The caller has locked the
+ * application.
+ * @throws {ServiceError} LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED
+ */
+export async function recordOfflineLease(
+  ctx: RecordingContext,
+  transaction: Prisma.TransactionClient,
+  invalidations: Invalidations,
+  { application, licenseId, request, days }: OfflineIssue,
+): Promise<OfflineLease> {
+  const refuse = (code: RefusalCode) => refusal(application, code);
+  if (request.appId !== application.id) {
+    throw new ServiceError('APP_MISMATCH', 'This device request is for another application.');
+  }
+  const issuedAt = new Date(ctx.env.clock.now());
+  const { device: deviceHash, nonce } = request;
+  const license = await useOn(transaction, invalidations, {
+    application,
+    licenseId,
+    deviceHash,
+    now: issuedAt,
+  });
+  const expiresAt = leaseEnd(issuedAt, days, license.expiresAt);
+  if (expiresAt === null) throw refuse('EXPIRED');
+  const terms: LeaseTerms = { application, license, deviceHash, issuedAt, expiresAt, nonce };
+  const lease = {
+    applicationId: application.id,
+    licenseId,
+    deviceHash,
+    hwid: license.hwid,
+    issuedAt,
+    expiresAt,
+  };
+  const recorded = await recordLease(transaction, lease);
+  if (recorded === null) throw refuse('HWID_BANNED');
+  await recordSecurityEvent(ctx, transaction, {
+    developerId: application.developerId,
+    applicationId: application.id,
+    licenseId,
+    event: 'lease_issued',
+    hwid: license.hwid,
+    metadata: { expiresAt: expiresAt.toISOString(), seq: recorded.seq, deviceHash },
+  });
+  return { terms, recorded };
+}
+
+interface Use {
+  readonly application: ApplicationSnapshot;
+  readonly licenseId: string;
+  readonly deviceHash: string;
+  readonly now: Date;
+}
+
+/** Judges the license, activates it, and binds it to the device. */
+async function useOn(
+  transaction: Prisma.TransactionClient,
+  invalidations: Invalidations,
+  { application, licenseId, deviceHash, now }: Use,
+): Promise<LockedLicense> {
+  const license = await lockLicense(transaction, { licenseId });
+  if (license === null) throw licenseNotFound();
+  const decision = decide({ application, client: null, license, hwid: null, deviceHash, now });
+  if (decision.code !== 'OK') throw refusal(application, decision.code);
+  const active = await applyToLocked(transaction, invalidations, license, decision.effects, now);
+  const isBound = license.hwid !== null || license.deviceHash !== null;
+  if (!application.hwidLockEnabled || isBound) return active;
+  invalidations.license(license.keyHash);
+  await transaction.license.update({ where: { id: licenseId }, data: { deviceHash }, select: { id: true } });
+  return { ...active, deviceHash };
+}
+
+function refusal(application: ApplicationSnapshot, code: RefusalCode): ServiceError {
+  switch (code) {
+    case 'LICENSE_NOT_FOUND':
+    case 'APP_MISMATCH':
+    case 'BANNED':
+    case 'EXPIRED':
+    case 'HWID_BANNED':
+    case 'HWID_MISMATCH':
+      return new ServiceError(code, messageFor(application, code));
+    default:
+      return new ServiceError('INTERNAL', `Unexpected verdict ${code} for a device request.`);
+  }
+}
