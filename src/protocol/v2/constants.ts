@@ -11,6 +11,8 @@ export const revocationsPath = (appId: string): string => `/api/v2/revocations/$
 export const requestMediaType = 'application/vnd.latchkey.v2';
 export const answerMediaType = 'application/vnd.latchkey.v2-answer';
 export const keyMediaType = 'application/vnd.latchkey.v2-key';
+/** Of a revocation list (RFC 7519 §10.3.1). */
+export const revocationsMediaType = 'application/jwt';
 
 /** RFC 9180 §7: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305. There is no other suite. */
 export const kemId = Uint8Array.of(0x00, 0x20);

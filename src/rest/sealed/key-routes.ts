@@ -1,10 +1,17 @@
 import { Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import { canonicalUuid } from '../../protocol/messages.ts';
-import { callPath, keyMediaType, keyPath } from '../../protocol/v2/constants.ts';
+import {
+  callPath,
+  keyMediaType,
+  keyPath,
+  revocationsMediaType,
+  revocationsPath,
+} from '../../protocol/v2/constants.ts';
 import { getKeyStatement } from '../../services/client-call/get-key-statement.ts';
+import { getRevocations } from '../../services/client-call/get-revocations.ts';
 import { applicationNotFound } from '../../services/errors.ts';
-import { type RestEnv, serviceContext } from '../adapter.ts';
+import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
 import { corsForAllOrigins } from '../middleware/cors.ts';
 import { rateLimit } from '../middleware/rate-limit.ts';
 
@@ -19,13 +26,27 @@ export function createKeyApp(): Hono<RestEnv> {
   app.use(callPath, corsForAllOrigins('POST'));
   app.use(keyPath('*'), corsForAllOrigins('GET'));
   app.get(keyPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
-    const appId = canonicalUuid.safeParse(c.req.param('appId'));
-    if (!appId.success) throw applicationNotFound();
-    const statement = await getKeyStatement({ ctx: serviceContext(c), input: { appId: appId.data } });
+    const statement = await getKeyStatement({ ctx: serviceContext(c), input: appParam(c) });
     return c.body(new Uint8Array(statement), 200, {
       'Content-Type': keyMediaType,
       'Cache-Control': revalidated,
     });
   });
+  app.use(revocationsPath('*'), corsForAllOrigins('GET'));
+  app.get(revocationsPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
+    const { text, etag } = await getRevocations({ ctx: serviceContext(c), input: appParam(c) });
+    return c.body(text, 200, {
+      'Content-Type': revocationsMediaType,
+      'Cache-Control': revalidated,
+      // The middleware would compute one for every request.
+      ETag: etag,
+    });
+  });
   return app;
+}
+
+function appParam(c: RestContext): { readonly appId: string } {
+  const appId = canonicalUuid.safeParse(c.req.param('appId'));
+  if (!appId.success) throw applicationNotFound();
+  return { appId: appId.data };
 }

@@ -46,8 +46,7 @@ export async function loadApplicationSnapshot(
     `SELECT id, developer_id AS "developerId", status::text AS status, version,
        hwid_lock_enabled AS "hwidLockEnabled", require_license_to_register AS "requireLicenseToRegister",
        registration_enabled AS "registrationEnabled", protocol::text AS protocol,
-       registration_enabled AS "registrationEnabled", leases_enabled AS "leasesEnabled", lease_days AS "leaseDays",
-       response_messages AS "responseMessages",
+       leases_enabled AS "leasesEnabled", lease_days AS "leaseDays", response_messages AS "responseMessages",
        private_key_encrypted AS "privateKeyEncrypted"
      FROM applications WHERE id = $1 AND EXISTS (
        SELECT FROM developers WHERE developers.id = applications.developer_id AND ${isNotDeletedOwner})`,

@@ -1,19 +1,22 @@
 import type { z } from 'zod';
 import type { RateLimitName } from '../../ephemeral/rate-limits.ts';
 import type { JsonValue } from '../../protocol/canonical-json.ts';
-import type { VerdictCode } from '../../protocol/messages.ts';
-import { type CallName, callMembers } from '../../protocol/v2/messages.ts';
+import { type AnswerCode, type CallName, callMembers } from '../../protocol/v2/messages.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { SealedClient } from '../client-session/answer-sealed.ts';
 import { clientAuthVerbs } from '../client-session/client-auth-verbs.ts';
 import type { ServiceContext } from '../context.ts';
-import { validateLicense } from '../license/validate.ts';
+import { renewLease } from '../lease/renew.ts';
+import { validateWithLease } from '../lease/validate.ts';
+import { type Validation, validateLicense } from '../license/validate.ts';
 import type { ClientVerbName } from '../service-counts.ts';
+import { callMessage } from './call-message.ts';
 
 /** The members of an answer. */
 export type AnswerMembers = Readonly<Record<string, JsonValue>>;
 
 /** A verdict, as a call gives it. */
-export type CallVerdict = AnswerMembers & { readonly code: VerdictCode };
+export type CallVerdict = AnswerMembers & { readonly code: AnswerCode };
 
 /** What a call does once its request is admitted. */
 export interface Call {
@@ -43,15 +46,43 @@ function call<Body>({ schema, answer, ...rest }: CallDefinition<Body>): Call {
 
 const limit = 'clientAuth';
 
-const calls: Readonly<Record<Exclude<CallName, 'lease'>, Call>> = {
+const membersOf = ({ outcome, license }: Validation) => ({
+  ...outcome,
+  ...(license !== null && { licenseId: license.id }),
+});
+
+const refusalOf = (application: ApplicationSnapshot, code: AnswerCode) => ({
+  success: false,
+  code,
+  message: callMessage(application, code),
+  status: null,
+  expiresAt: null,
+});
+
+const calls: Readonly<Record<CallName, Call>> = {
   validate: call({
     name: 'validate',
     limit: null,
     schema: callMembers.validate,
     malformed: { status: null, expiresAt: null },
-    answer: async (ctx, { licenseKey, hwid = null }, client) => {
-      const { outcome, license } = await validateLicense({ ctx, input: { ...client, licenseKey, hwid } });
-      return { ...outcome, ...(license !== null && { licenseId: license.id }) };
+    answer: async (ctx, { licenseKey, hwid = null, lease: isLeaseAsked = false }, client) => {
+      const input = { ...client, licenseKey, hwid };
+      if (!isLeaseAsked) return membersOf(await validateLicense({ ctx, input }));
+      const { lease, ...validation } = await validateWithLease({ ctx, input });
+      return { ...membersOf(validation), ...(lease !== null && { lease }) };
+    },
+  }),
+  lease: call({
+    name: 'lease',
+    limit: null,
+    schema: callMembers.lease,
+    malformed: { status: null, expiresAt: null },
+    answer: async (ctx, { licenseKey, hwid, seq: heldSeq }, client) => {
+      const input = { ...client, licenseKey, hwid, ...(heldSeq !== undefined && { heldSeq }) };
+      const renewal = await renewLease({ ctx, input });
+      if (renewal.kind === 'disabled') return refusalOf(client.application, renewal.code);
+      const members = membersOf(renewal.validation);
+      return renewal.kind === 'leased' ? { ...members, lease: renewal.lease } : members;
     },
   }),
   register: call({ ...clientAuthVerbs.register, limit }),

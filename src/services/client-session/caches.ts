@@ -8,7 +8,7 @@ import { type BanList, banListSize, loadBanList } from '../ban/ban-list.ts';
 import { applicationOfBanKey, type BanType, banCacheKey, loadIsBanned } from '../ban/is-banned.ts';
 import { licenseCacheKey, type Outdated } from '../changes/change.ts';
 import { createLicenseLoader, type LicenseSnapshot } from '../license/snapshot.ts';
-import { type RevocationList, signRevocationList } from '../revocation/list.ts';
+import { isServed, type RevocationList, signRevocationList } from '../revocation/list.ts';
 
 /**
  * What the hot path reads, in memory: bounded, with negative answers, and forgotten when it changes, whichever instance
@@ -30,6 +30,8 @@ const maxApplications = 1_000;
 /** In lists of all bans of an application; and one by one, of applications that have too many for a list. */
 const maxListedBans = 200_000;
 const maxBans = 50_000;
+/** In signed revocation lists. One with 1,000 licenses has 35,000. */
+const maxRevocationCharacters = 32 * 2 ** 20;
 
 export interface ServiceCachesOptions {
   readonly pool: Pool;
@@ -75,6 +77,7 @@ export function createServiceCaches({
   const revocations = createCache<RevocationList | null>({
     name: 'revocations',
     maxEntries: maxApplications,
+    weight: { max: maxRevocationCharacters, of: (list) => 1 + (list?.text.length ?? 0) },
     mayServe,
   });
   const findApplication = (id: string) =>
@@ -98,8 +101,8 @@ export function createServiceCaches({
       );
     },
     revocations: async (id) => {
-      if ((revocations.peek(id)?.servedUntil ?? Number.POSITIVE_INFINITY) <= clock.now())
-        revocations.forget([id]);
+      const list = revocations.peek(id) ?? null;
+      if (list !== null && !isServed(list, clock.now())) revocations.forget([id]);
       return revocations.get(id, () => signRevocations(id));
     },
     forgetApplications: (ids) => {

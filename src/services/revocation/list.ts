@@ -10,9 +10,14 @@ export interface RevocationList {
   readonly text: string;
   /** A strong validator of `text`, with its quotation marks (RFC 9110 §8.8.3). */
   readonly etag: string;
-  /** When another list takes its place, in milliseconds since the Unix epoch. */
+  /** From when until when it is served, in milliseconds since the Unix epoch: a day. */
+  readonly servedFrom: number;
   readonly servedUntil: number;
 }
+
+/** Whether a list may be served at this time. One from before the clock was set back may not. */
+export const isServed = ({ servedFrom, servedUntil }: RevocationList, now: number): boolean =>
+  servedFrom <= now && now < servedUntil;
 
 const day = 24 * 60 * 60;
 /** Seconds for which a list says that it is current. It is replaced every day, so a list on a stick lasts for days. */
@@ -33,7 +38,7 @@ export async function signRevocationList(
   const claims: RevocationsClaims = { aud: id, iat, exp: iat + lifetime, rev, revoked };
   const text = await signer.signToken(revocationsType, claims);
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return { text, etag, servedUntil: (iat + day) * 1000 };
+  return { text, etag, servedFrom: iat * 1000, servedUntil: (iat + day) * 1000 };
 }
 
 /** The counter, and the licenses with revoked leases that ran at this time, each with its last revocation. */
