@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { deviceHash } from '../../src/protocol/v2/device-hash.ts';
+import { readLease } from '../../src/protocol/v2/lease.ts';
+import { readRevocations, revokes } from '../../src/protocol/v2/revocations.ts';
+import { createCallClient } from '../setup/call-client.ts';
+import { forTest, useWorld } from '../setup/use-world.ts';
+import { noLimits } from './support.ts';
+
+// A lease and what ends its license meet half way. The embedded database has one connection, so they never do there.
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL server', () => {
+  const { server, world } = useWorld({ env: noLimits });
+  const application = forTest(async () => {
+    const made = await world.createApplication();
+    await made.settings({ leasesEnabled: true });
+    return made;
+  });
+  const hwid = 'device-1';
+
+  /** Holds a lock in a transaction of its own. */
+  async function hold(statement: string, values: readonly unknown[] = []) {
+    const { database } = server.deps.config;
+    if (database.kind !== 'server') throw new Error('only a server holds a lock for one of many');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(statement, [...values]);
+    const waiting = async () => {
+      await client.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await client.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    return {
+      /** Waits until this many statements wait for a lock, or the work is done. */
+      until: async (count: number, work: Promise<unknown> = new Promise(() => undefined)) => {
+        let isDone = false;
+        void work.finally(() => {
+          isDone = true;
+        });
+        while (!isDone && (await waiting()) < count) await pause(5);
+      },
+      release: async () => {
+        await client.query('ROLLBACK');
+        await client.end();
+      },
+    };
+  }
+
+  async function isRevoked(lease: unknown): Promise<boolean> {
+    const publicKey = new Uint8Array(Buffer.from(application.publicKeyB64, 'base64'));
+    const [appId, time] = [application.id, Math.floor(server.clock.now() / 1000)];
+    const device = deviceHash(appId, hwid);
+    const read = readLease(String(lease), { appId, publicKey, device, time });
+    const response = await fetch(`${server.baseUrl}/api/v2/revocations/${appId}`);
+    const list = readRevocations(await response.text(), { appId, publicKey, time });
+    if (!read.ok || !list.ok) return expect.fail('malformed');
+    return revokes(list.claims, read.claims);
+  }
+
+  const lease = (licenseKey: string) =>
+    createCallClient(server, application).ask('lease', { licenseKey, hwid });
+
+  test.each([
+    ['ban', (id: string) => world.client.post(`/api/v1/licenses/${id}/ban`)],
+    ['deletion', (id: string) => world.client.delete(`/api/v1/licenses/${id}`)],
+    ['reset', (id: string) => world.client.post(`/api/v1/licenses/${id}/reset-hwid`)],
+  ])('the first lease of a license, which is under way, is revoked by its %s', async (_what, end) => {
+    const { id, licenseKey } = await application.mintOne();
+    await createCallClient(server, application).ask('validate', { licenseKey, hwid });
+    const key = Buffer.from(deviceHash(application.id, hwid), 'base64url').readInt32BE(0);
+    const held = await hold('SELECT pg_advisory_xact_lock(72707376, $1)', [key]);
+    const leasing = lease(licenseKey);
+    await held.until(1);
+    const ending = end(id);
+    await held.until(2, ending);
+    await held.release();
+    const [answer, ended] = await Promise.all([leasing, ending]);
+    expect(answer).toMatchObject({ code: 'OK' });
+    expect(ended.status).toBe(200);
+    expect(await isRevoked(answer.lease)).toBe(true);
+  });
+
+  test("another license's lease, which is under way, is revoked by the ban of its device", async () => {
+    const [banned, leased] = await application.mint({ amount: 2 });
+    if (banned === undefined || leased === undefined) return expect.fail();
+    for (const { licenseKey } of [banned, leased]) {
+      await createCallClient(server, application).ask('validate', { licenseKey, hwid });
+    }
+    const held = await hold('LOCK TABLE leases IN SHARE MODE');
+    const leasing = lease(leased.licenseKey);
+    await held.until(1);
+    const banning = world.client.post(`/api/v1/licenses/${banned.id}/ban`, { scope: 'hwid' });
+    await held.until(2, banning);
+    await held.release();
+    const [answer, ended] = await Promise.all([leasing, banning]);
+    expect(answer).toMatchObject({ code: 'OK' });
+    expect(ended.status).toBe(200);
+    expect(await isRevoked(answer.lease)).toBe(true);
+  });
+});
