@@ -212,6 +212,10 @@ export const examples: Readonly<Record<string, Example>> = {
   setLicenseTier: tierExample,
   setLicenseTierByPost: tierExample,
   resetLicenseHwid: { answer: { ...done, license: { ...license, hwid: null } } },
+  issueOfflineLease: {
+    request: { deviceRequest: `LKQ2.${'A'.repeat(86)}`, days: 14 },
+    answer: { ...done, lease: 'eyJhbGciOiJFZERTQSIs…', expiresAt: '2026-02-10T09:30:00.000Z' },
+  },
   deleteLicense: { answer: done },
 
   listEndUsers: { answer: { ...done, users: [user], nextCursor: null } },

@@ -90,7 +90,13 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL se
     for (const { licenseKey } of [banned, leased]) {
       await createCallClient(server, application).ask('validate', { licenseKey, hwid });
     }
-    const held = await hold('LOCK TABLE leases IN SHARE MODE');
+    // The lease waits for this row after it has looked for bans.
+    const held = await hold(
+      `INSERT INTO leases
+         (application_id, license_id, device_hash, seq, rev, jti, issued_at, expires_at, logged_at)
+       VALUES ($1, $2, $3, 1, 0, $2, now(), now(), now())`,
+      [application.id, leased.id, deviceHash(application.id, hwid)],
+    );
     const leasing = lease(leased.licenseKey);
     await held.until(1);
     const banning = world.client.post(`/api/v1/licenses/${banned.id}/ban`, { scope: 'hwid' });

@@ -112,6 +112,11 @@ export const fields: readonly RootField[] = [
     variables: (ids) => ({ input: { id: ids.license } }),
   },
   {
+    field: 'Mutation.issueOfflineLease',
+    ids: [license],
+    variables: ({ license: id, deviceRequest }) => ({ input: { id, deviceRequest } }),
+  },
+  {
     field: 'Mutation.deleteLicense',
     once: true,
     ids: [license],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { openPrivateKey } from '../../src/crypto/sealed-private-key.ts';
 import { apiKeyAnswer, bansAnswer, expectSuccess, userAnswer } from '../api/support.ts';
 import { randomIp } from '../setup/api-client.ts';
+import { deviceRequestOf } from '../setup/device-request.ts';
 import { ask } from '../setup/end-users.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import type { TestServer } from '../setup/server.ts';
@@ -15,6 +16,8 @@ export interface Ids {
   readonly application: string;
   /** Active, bound to a device, and linked to the user. */
   readonly license: string;
+  /** The text that the license's device shows when it has no network. */
+  readonly deviceRequest: string;
   readonly user: string;
   readonly ban: string;
   /** An API key, and not the one of `apiKey`. */
@@ -88,6 +91,7 @@ export async function createFullAccount(server: TestServer): Promise<FullAccount
     ids: {
       application: application.id,
       license: licenses.active.id,
+      deviceRequest: deviceRequestOf(application.id, `device ${mark}`),
       user: expectSuccess(created, 201, userAnswer).user.id,
       ban: bans[0]?.id ?? '',
       key: spare.id,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { deviceRequestOf } from '../setup/device-request.ts';
 import type { FullAccount, Ids } from './full-account.ts';
 
 /** What an example is about: a developer's world, and ids of it or of something else. */
@@ -91,7 +92,7 @@ export const pairs: readonly Pair[] = [
     graphql: 'Query.application',
     ids: ofApplication,
     document: `query ($id: ID!) { application(id: $id) { id name version status hwidLockEnabled publicKeyB64
-      requireLicenseToRegister registrationEnabled leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
+      requireLicenseToRegister registrationEnabled protocol leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
   },
   { rest: 'listLicenses', graphql: 'Application.licenses', document: listOf('licenses'), ...page },
   { rest: 'listEndUsers', graphql: 'Application.users', document: listOf('users'), ...page },
@@ -250,6 +251,34 @@ export const pairs: readonly Pair[] = [
     rest: 'resetEndUserHwid',
     graphql: 'Mutation.resetEndUserHwid',
     ids: ({ application, user }) => ({ applicationId: application, userId: user }),
+  },
+  {
+    rest: 'issueOfflineLease',
+    graphql: 'Mutation.issueOfflineLease',
+    ids: ofLicense,
+    body: ({ world }) => ({
+      deviceRequest: deviceRequestOf(world.application.id, 'another device'),
+      days: 3,
+    }),
+    about: ({ licenses }) => ({ license: licenses.unused.id }),
+    wrong: ({ world, other }) => {
+      const request = (device: string, of = world) => ({
+        deviceRequest: deviceRequestOf(of.application.id, device),
+      });
+      const { active, banned, expired } = world.licenses;
+      return [
+        ...invalid({ days: 0 }, { days: 31 }, { deviceRequest: 'LKQ2.' }),
+        { body: request('device', other), code: 'APP_MISMATCH' },
+        { body: request('device'), ids: { license: banned.id }, code: 'BANNED' },
+        { body: request('device'), ids: { license: expired.id }, code: 'EXPIRED' },
+        { body: request('device'), ids: { license: active.id }, code: 'HWID_MISMATCH' },
+        {
+          body: request(`another device ${world.mark}`),
+          ids: { license: world.licenses.unused.id },
+          code: 'HWID_BANNED',
+        },
+      ];
+    },
   },
   {
     rest: 'banLicense',

@@ -220,9 +220,9 @@ type Change = [
 
 describe('what a mutation answers takes as many statements for pages of 50 as for pages of 1:', () => {
   test.each<Change>([
-    ['banLicense', 18, licensePayload, boundLicense],
+    ['banLicense', 19, licensePayload, boundLicense],
     ['setLicenseTier', 18, licensePayload, async () => ({ ...(await boundLicense()), subscriptionTier: 2 })],
-    ['resetLicenseHwid', 18, licensePayload, boundLicense],
+    ['resetLicenseHwid', 19, licensePayload, boundLicense],
     [
       'extendLicenses',
       13,
@@ -247,7 +247,7 @@ describe('what a mutation answers takes as many statements for pages of 50 as fo
       applicationPayload,
       () => ({ id: application.id, requireLicenseToRegister: false }),
     ],
-    ['resetEndUserHwid', 24, userPayload, newUser],
+    ['resetEndUserHwid', 25, userPayload, newUser],
     ['deleteEndUser', 13, applicationPayload, newUser],
     ['deleteBan', 12, applicationPayload, newBan],
     ['setLicenseMask', 12, accountPayload, () => ({ mask: null })],

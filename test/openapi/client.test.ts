@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ApiClient, randomIp } from '../setup/api-client.ts';
+import { deviceRequestOf } from '../setup/device-request.ts';
 import { openSession } from '../setup/sealed-client.ts';
 import { useServer } from '../setup/use-world.ts';
 import { answerSchema, faultsOf, requestSchema, routes } from './contract.ts';
@@ -138,6 +139,9 @@ describe('with the client that is generated from openapi.json', () => {
     const license = { id: first.id };
     await good(api.setLicenseTier({ path: license, body: { subscriptionTier: 2 } }));
     await good(api.setLicenseTierByPost({ path: license, body: { subscriptionTier: 3 } }));
+    await good(api.resetLicenseHwid({ path: license }));
+    const deviceRequest = deviceRequestOf(application.id, 'a laptop without a network');
+    await good(api.issueOfflineLease({ path: license, body: { deviceRequest } }));
     await good(api.resetLicenseHwid({ path: license }));
     expect(await code(api.resetLicenseHwid({ path: license }))).toBe('HWID_NOT_SET');
     const banned = await good(
