@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../src/app.ts';
 import { ApiClient } from '../setup/api-client.ts';
+import { deviceRequestOf } from '../setup/device-request.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState } from '../setup/stored.ts';
@@ -225,6 +226,23 @@ const routes: readonly Route[] = [
     id: 'license',
     errors: { ...license, HWID_NOT_SET: 400, LICENSE_BANNED: 400 },
   },
+  {
+    route: 'POST /api/v1/licenses/:id/offline-lease',
+    success: 201,
+    auth: 'developer',
+    limit: 'licenseCreate',
+    id: 'license',
+    errors: {
+      ...license,
+      ...invalid,
+      APP_MISMATCH: 403,
+      BANNED: 403,
+      EXPIRED: 403,
+      HWID_MISMATCH: 403,
+      HWID_BANNED: 403,
+    },
+    body: (ids) => ({ deviceRequest: deviceRequestOf(ids.app, 'device') }),
+  },
   { route: 'DELETE /api/v1/licenses/:id', success: 200, auth: 'developer', id: 'license', errors: license },
   {
     route: 'POST /api/v1/session/init',
@@ -305,9 +323,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** Routes that are not in the interface document: pages, GraphQL, and a variant without a slash. */
+/** Routes that are not in the interface document: pages, GraphQL, protocol version 2, and a variant without a slash. */
 const beside =
-  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v1\/apps)$/;
+  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v2\/(keys|revocations)\/:appId|POST \/api\/v2\/call|GET \/api\/v1\/apps)$/;
 
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';
