@@ -72,6 +72,12 @@ const purges: readonly (readonly [task: string, purge: Purge])[] = [
     "delete end users' expired sessions",
     ({ database }, by) => deleteInSlices(database.pool, 'end_user_sessions', 'expires_at < $1', by),
   ],
+  [
+    'delete leases that have ended',
+    // An hour later: until then, a revocation is listed (services/revocation/listed.ts).
+    ({ database }, by) =>
+      deleteInSlices(database.pool, 'leases', "expires_at < $1::timestamptz - interval '1 hour'", by),
+  ],
   ['delete old change records', ({ database }, by) => purgeChanges(database.pool, by)],
 ];
 
@@ -81,8 +87,8 @@ async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptio
 }
 
 /**
- * Creates the coming weeks' log partitions and drops those past the retention. Deletes end users' expired sessions, counts
- * that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
+ * Creates the coming weeks' log partitions and drops those past the retention. Deletes end users' expired sessions, ended
+ * leases, counts that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
  * deleted only if it expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A
  * failed step is logged; later steps still run.
  * @param stop skips the steps that have not started

@@ -103,6 +103,24 @@ describe('an embedded database', () => {
     expect(await sessionsGoOn(server)).toEqual([true]);
   });
 
+  test('forgets leases an hour after they ended, with the rest of a day, and no others', async () => {
+    const { pool } = server.deps.services.database;
+    const { id } = await (await createWorld(server)).createApplication();
+    const ended = (hours: number) =>
+      pool.query(
+        `INSERT INTO leases
+           (application_id, license_id, device_hash, seq, rev, jti, issued_at, expires_at, logged_at, revoked_rev)
+         VALUES ($1, $2, repeat('A', 43), 1, 0, $2, now(), now() - $3 * interval '1 hour', now(), 1)`,
+        [id, newId(), hours],
+      );
+    for (const hours of [26, 24.5, -1]) await ended(hours);
+    await noteClock(pool);
+    const { database } = server.deps.services;
+    await maintain({ database, clock: server.clock, log: createLogger('silent'), retentionDays: 90 });
+    const { rows } = await pool.query('SELECT expires_at > now() AS runs FROM leases ORDER BY expires_at');
+    expect(rows).toEqual([{ runs: false }, { runs: true }]);
+  });
+
   test('has its change records deleted after a day', async () => {
     const { database, clock, log } = server.deps.services;
     await database.pool.query(

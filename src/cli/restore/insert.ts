@@ -61,6 +61,7 @@ export async function insertBackup(
     // The planner has statistics from the first query, without waiting for autovacuum.
     await client.query(`ANALYZE ${name}`);
   }
+  await raiseRevocationCounters(client);
   await invalidateCaches(client);
   await clearSecretFingerprint(client);
 }
@@ -82,6 +83,21 @@ async function deleteDerived(client: pg.ClientBase): Promise<void> {
     // A backup of an earlier version restores into a database that lacks some of them.
     if ((await columnsOf(client, table)).length > 0) await client.query(`DELETE FROM ${table}`);
   }
+}
+
+/**
+ * Raises the revocation counter of every application above what it was before the restore: clients refuse leases and lists
+ * with a lower one. The counter may have risen after the backup, but never beyond the seconds since the Unix epoch, unless
+ * there were revocations every second. Sequence numbers of leases need no change: each is at least the current time.
+ */
+async function raiseRevocationCounters(client: pg.ClientBase): Promise<void> {
+  // Earlier versions do not have this table.
+  if ((await columnsOf(client, 'revocation_counters')).length === 0) return;
+  await client.query(
+    `INSERT INTO revocation_counters AS counters (application_id, rev)
+     SELECT id, floor(extract(epoch FROM clock_timestamp()))::bigint FROM applications
+     ON CONFLICT (application_id) DO UPDATE SET rev = greatest(counters.rev + 1, excluded.rev)`,
+  );
 }
 
 /** Tells a service that connected during the restore to drop everything that it has cached. */
