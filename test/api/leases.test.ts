@@ -84,7 +84,7 @@ describe('a lease', () => {
       lex: null,
       dev: deviceHash(application.id, hwid),
       tier: 3,
-      ent: [],
+      ent: {},
       rev: 0,
       seq: expect.any(Number),
     });

@@ -16,6 +16,15 @@ const openCorsFields: HeaderFields = {
   'Access-Control-Expose-Headers': exposed.join(','),
 };
 
+/**
+ * Lets pages of every origin read a response that a cache may keep. Also for a request without an `Origin`: the cache gives
+ * its response to pages too.
+ */
+export const openToAllPages: MiddlewareHandler<RestEnv> = async (c, next) => {
+  setFields(c, openCorsFields);
+  await next();
+};
+
 /** CORS fields of a client-protocol response; empty for requests without an `Origin`. */
 export const corsFieldsFor = (c: RestContext): HeaderFields =>
   c.req.header('origin') === undefined ? {} : openCorsFields;

@@ -12,7 +12,7 @@ import { getKeyStatement } from '../../services/client-call/get-key-statement.ts
 import { getRevocations } from '../../services/client-call/get-revocations.ts';
 import { applicationNotFound } from '../../services/errors.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
-import { corsForAllOrigins } from '../middleware/cors.ts';
+import { corsForAllOrigins, openToAllPages } from '../middleware/cors.ts';
 import { rateLimit } from '../middleware/rate-limit.ts';
 
 /** May be stored, and is asked for again each time: a client that was told KEY_UNKNOWN needs the current one. */
@@ -24,7 +24,7 @@ const retainedHeaders = [...RETAINED_304_HEADERS, 'access-control-allow-origin']
 export function createKeyApp(): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
   app.use(callPath, corsForAllOrigins('POST'));
-  app.use(keyPath('*'), corsForAllOrigins('GET'));
+  app.use(keyPath('*'), corsForAllOrigins('GET'), openToAllPages);
   app.get(keyPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
     const statement = await getKeyStatement({ ctx: serviceContext(c), input: appParam(c) });
     return c.body(new Uint8Array(statement), 200, {
@@ -32,7 +32,7 @@ export function createKeyApp(): Hono<RestEnv> {
       'Cache-Control': revalidated,
     });
   });
-  app.use(revocationsPath('*'), corsForAllOrigins('GET'));
+  app.use(revocationsPath('*'), corsForAllOrigins('GET'), openToAllPages);
   app.get(revocationsPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
     const { text, etag } = await getRevocations({ ctx: serviceContext(c), input: appParam(c) });
     return c.body(text, 200, {

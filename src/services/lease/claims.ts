@@ -43,7 +43,7 @@ export function signLease(
     lex: license.expiresAt === null ? null : wholeSeconds(license.expiresAt.getTime()),
     dev: deviceHash,
     tier: license.subscriptionTier,
-    ent: [],
+    ent: {},
     rev,
     seq,
     ...(nonce !== undefined && { non: nonce }),
