@@ -170,7 +170,9 @@ console.log((await latchkey.request(MeDocument)).me.name);
   // The service's own hint, with the names that it leaves to the program.
   const names = `const licenseKey = ${JSON.stringify(licenseKey)}, hwid = 'laptop';\n`;
   writeFileSync(join(folder, 'program.mjs'), names + program);
-  const { stdout } = await run(process.execPath, [join(folder, 'program.mjs')]);
+  const { stdout } = await run(process.execPath, [join(folder, 'program.mjs')], {
+    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
+  });
   expect(stdout).toBe('OK active\nAda\n');
 });
 

@@ -47,7 +47,7 @@ test('the commands of the README, then of docs/integrating.md, run as they stand
     // What is watched has happened before. A busy machine takes longer to tell it, and there is no more to tell.
     .replaceAll('--max-time 5', '--max-time 15');
   try {
-    const env = { ...process.env, ...registry.env };
+    const env = { ...process.env, ...registry.env, XDG_STATE_HOME: join(folder, 'state') };
     const options = { cwd: folder, env };
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], options);
     expect(stdout.split(nextStep).map(normalize)).toEqual(steps.map(({ output }) => normalize(output ?? '')));
