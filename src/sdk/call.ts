@@ -11,6 +11,8 @@ export interface Answer<Result> {
 /** A signed refusal. */
 interface Refused {
   readonly success: false;
+  /** The service's clock in Unix seconds, in version 2. */
+  readonly time?: number;
   readonly code: string;
   readonly message: string;
 }

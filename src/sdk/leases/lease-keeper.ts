@@ -20,8 +20,14 @@ export interface LeaseSubject {
 /** How to ask for a lease. `held`: the `seq` of the lease that is to be renewed. */
 export type LeaseQuestion = 'none' | 'first' | { readonly held: number };
 
-/** What the service has just said about a license. */
-export interface LicenseFacts {
+/** What the service has just said. */
+export interface Said {
+  /** Unix seconds. */
+  readonly time?: number | undefined;
+}
+
+/** What the service has just said about a valid license. */
+export interface LicenseFacts extends Said {
   readonly licenseId?: string | undefined;
   readonly subscriptionTier: number;
   readonly expiresAt: string | null;
@@ -38,7 +44,7 @@ export interface LeaseKeeper {
   /** Notes an answer that the license is valid, without a lease. */
   confirm(subject: LeaseSubject, facts: LicenseFacts): Promise<void>;
   /** Deletes the lease, after a signed refusal. */
-  remove(subject: LeaseSubject): Promise<void>;
+  remove(subject: LeaseSubject, refusal: Said): Promise<void>;
   /** Stores a lease that was carried to this device. It must answer a device request, each of which it answers once. */
   importLease(subject: LeaseSubject, lease: string): Promise<LeaseClaims | LeaseProblem>;
 }
@@ -99,12 +105,16 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
     });
   }
 
+  const hear = (record: LeaseRecord, { time }: Said): LeaseRecord =>
+    time === undefined ? clock.advanced(record) : clock.corrected(record, time);
+
   const changeEntry = (
     subject: LeaseSubject,
+    said: Said,
     change: (entry: LeaseEntry, record: LeaseRecord) => LeaseEntry,
   ): Promise<void> =>
     memory.change((before) => {
-      const record = clock.advanced(before);
+      const record = hear(before, said);
       const entry = entryOf(record, subject);
       return {
         record: entry === null ? record : withEntry(record, change(entry, record)),
@@ -134,20 +144,20 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         const record = clock.advanced(before);
         return { record: entry === null ? record : withEntry(record, entry), result };
       }),
-    accept: (subject, lease, { licenseId }) =>
+    accept: (subject, lease, facts) =>
       memory.change((before) => {
-        const record = clock.advanced(before);
+        const record = hear(before, facts);
         const claims = readNew(record, subject, lease);
-        const isAccepted = typeof claims !== 'string' && claims.sub === licenseId;
+        const isAccepted = typeof claims !== 'string' && claims.sub === facts.licenseId;
         return { record: isAccepted ? withLease(record, subject, lease, claims) : record, result: undefined };
       }),
     confirm: (subject, facts) =>
-      changeEntry(subject, (entry, record) => {
+      changeEntry(subject, facts, (entry, record) => {
         const claims = entry.lease === null ? 'none' : readNew(record, subject, entry.lease);
         const isOutdated = typeof claims !== 'string' && differs(claims, facts);
         return { ...entry, isOutdated: entry.isOutdated || isOutdated };
       }),
-    remove: (subject) => changeEntry(subject, (entry) => ({ ...entry, lease: null })),
+    remove: (subject, refusal) => changeEntry(subject, refusal, (entry) => ({ ...entry, lease: null })),
     importLease: (subject, lease) =>
       memory.change<LeaseClaims | LeaseProblem>(async (before) => {
         const record = clock.advanced(before);

@@ -28,7 +28,7 @@ export async function validateWithLease(
   if (answer.kind === 'failure') return fallBack(keeper, subject, answer);
   const { inner } = answer;
   if (!inner.success) {
-    await keeper.remove(subject);
+    await keeper.remove(subject, inner);
     // Not about the license: the application no longer issues leases.
     if (inner.code === 'LEASES_DISABLED') return validate(call, licenseKey, options);
   } else if (inner.lease === undefined) await keeper.confirm(subject, inner);

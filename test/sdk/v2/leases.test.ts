@@ -336,6 +336,27 @@ describe('a clock that is set back', () => {
     expect(await device.validate()).toMatchObject(fromLease);
   });
 
+  test('is noticed although the service has signed an earlier time to another process', async ({
+    server,
+  }) => {
+    const device = createDevice(server);
+    issueLeases(server);
+    await device.validate();
+    const other = createClient({
+      ...server.options,
+      leases: true,
+      store: device.store,
+      now: () => device.clock.now,
+    });
+    expect(await other.login({ username: 'ada', password: 'correct horse' })).toMatchObject({ valid: true });
+    device.turnClock(2 * day);
+    expect(await device.client().leases.check({ licenseKey, hwid })).toMatchObject(fromLease);
+    device.turnClock(-2 * day);
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await other.leases.check({ licenseKey, hwid })).toMatchObject({ lease: 'clock-set-back' });
+    }
+  });
+
   test('that returns no number is refused, and forgets nothing', async ({ server }) => {
     const device = await leased(server);
     const { now } = device.clock;
