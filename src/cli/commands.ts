@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addBackupCommand } from './commands/backup.ts';
 import { addCreateDeveloperCommand } from './commands/create-developer.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addLeaseCommand } from './commands/lease.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addResetPasswordCommand } from './commands/reset-password.ts';
 import { addRestoreCommand } from './commands/restore.ts';
@@ -17,4 +18,5 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addRotateSecretCommand,
   addCreateDeveloperCommand,
   addResetPasswordCommand,
+  addLeaseCommand,
 ];

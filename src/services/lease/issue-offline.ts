@@ -13,6 +13,8 @@ import { developerTransaction } from '../transaction.ts';
 import { signLease } from './claims.ts';
 import { recordOfflineLease } from './record-offline.ts';
 
+export type { DeviceRequest };
+
 /** The text that a device shows, as a person has copied it: with white space around it. */
 export const deviceRequest = z
   .string()
