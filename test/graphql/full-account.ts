@@ -44,7 +44,11 @@ export async function createFullAccount(server: TestServer): Promise<FullAccount
   const world = await createGraphqlWorld(server);
   const { client } = world;
   const application = await world.createApplication({ name: `Photo Lab ${mark}` });
-  await application.settings({ requireLicenseToRegister: false, responseMessages: { OK: `Hi ${mark}` } });
+  await application.settings({
+    requireLicenseToRegister: false,
+    leasesEnabled: true,
+    responseMessages: { OK: `Hi ${mark}` },
+  });
   const mint = (status: string) => application.mintOne({ durationSeconds: 3_600, note: `${status} ${mark}` });
   const licenses = {
     unused: await mint('unused'),
