@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, openConnection } from './connection.ts';
 import { cpuTimeOf } from './cpu-time.ts';
+import type { HttpAnswer, HttpRequest } from './http-message.ts';
 import type { Scenario, Target } from './scenario.ts';
 import type { MeasuredProcess } from './service.ts';
 
@@ -46,13 +47,14 @@ export async function runBlock(scenario: Scenario, options: BlockOptions): Promi
     const before = cpuTimeOf(pid);
     const begin = performance.now();
     const end = { deadline: begin + options.seconds * 1000, signal };
-    const [latencies] = await Promise.all([
+    const [{ latencies, last }] = await Promise.all([
       drive(scenario, connections, end),
-      beside === undefined ? [] : drive(beside.scenario, others, end),
+      beside === undefined ? null : drive(beside.scenario, others, end),
     ]);
     const seconds = (performance.now() - begin) / 1000;
     await untilIdle(pid, signal);
     const after = cpuTimeOf(pid);
+    if (scenario.isCheckedInBlocks === true) requireFaultless(scenario, last);
     return {
       requests: latencies.length,
       seconds,
@@ -89,11 +91,26 @@ interface End {
   readonly signal: AbortSignal;
 }
 
-/** Asks over these connections until the end. @returns how long each answer took, in milliseconds */
-async function drive(scenario: Scenario, connections: readonly Connection[], end: End): Promise<number[]> {
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly answer: HttpAnswer;
+}
+
+/** Asks over these connections until the end. @returns how long each answer took, in ms, and the last of each connection */
+async function drive(scenario: Scenario, connections: readonly Connection[], end: End) {
   const latencies: number[] = [];
-  await Promise.all(connections.map((connection) => askUntil(connection, { scenario, latencies, ...end })));
-  return latencies;
+  const last = await Promise.all(
+    connections.map((connection) => askUntil(connection, { scenario, latencies, ...end })),
+  );
+  return { latencies, last };
+}
+
+/** @throws {Error} at the first answer that is not right when it is looked at closely */
+function requireFaultless(scenario: Scenario, exchanges: readonly Exchange[]): void {
+  for (const { request, answer } of exchanges) {
+    const fault = scenario.closeFaultOf(answer, request);
+    if (fault !== null) throw new Error(`${scenario.name}: ${fault}`);
+  }
 }
 
 interface Work extends End {
@@ -104,8 +121,8 @@ interface Work extends End {
 async function askUntil(
   connection: Connection,
   { scenario, latencies, deadline, signal }: Work,
-): Promise<void> {
-  do {
+): Promise<Exchange> {
+  for (;;) {
     signal.throwIfAborted();
     const request = scenario.next();
     const begin = performance.now();
@@ -116,5 +133,6 @@ async function askUntil(
     const fault = scenario.faultOf(answer);
     if (fault !== null) throw new Error(`${scenario.name}: ${fault}`);
     if (scenario.pauseMilliseconds !== undefined) await sleep(scenario.pauseMilliseconds);
-  } while (performance.now() < deadline);
+    if (performance.now() >= deadline) return { request, answer };
+  }
 }

@@ -36,6 +36,16 @@ test('a request states the length of its body in bytes', () => {
   expect(body).toBe('{"é":1}');
 });
 
+test('a request sends content of another type as it is', () => {
+  const content = { type: 'application/vnd.example', bytes: Uint8Array.of(0, 13, 10, 0xff) };
+  const { bytes } = httpRequest({ method: 'POST', path: '/a', content });
+  const endOfHead = bytes.indexOf('\r\n\r\n') + 4;
+  const head = bytes.toString('latin1', 0, endOfHead);
+  expect(head).toContain('\r\nContent-Type: application/vnd.example\r\n');
+  expect(head).toContain('\r\nContent-Length: 4\r\n');
+  expect([...bytes.subarray(endOfHead)]).toEqual([...content.bytes]);
+});
+
 test('quantiles are nearest ranks, whatever the order', () => {
   const values = [30, 10, 20, 100, 40, 50, 60, 70, 80, 90];
   expect([0.5, 0.99, 0].map((share) => quantile(values, share))).toEqual([50, 100, 10]);

@@ -9,26 +9,38 @@ export function httpRequest({
   path,
   headers = {},
   body,
+  content = contentOf(body),
 }: {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly content?: HttpContent | null;
 }): HttpRequest {
-  const content = body === undefined ? '' : JSON.stringify(body);
   const fields = {
     Host: '127.0.0.1',
     Accept: 'application/json',
-    ...(body !== undefined && {
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(content)),
+    ...(content !== null && {
+      'Content-Type': content.type,
+      'Content-Length': String(content.bytes.length),
     }),
     ...headers,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return { bytes: Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${content}`) };
+  const head = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  return { bytes: content === null ? head : Buffer.concat([head, content.bytes]) };
 }
+
+/** The body of a request, and its media type. */
+export interface HttpContent {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+const contentOf = (body: unknown): HttpContent | null =>
+  body === undefined ? null : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
 
 export interface HttpAnswer {
   readonly status: number;

@@ -84,11 +84,9 @@ async function closeFaultOf(scenario: Scenario, { port }: MeasuredProcess): Prom
   await prepare(scenario, 1);
   const connection = await openConnection(port);
   try {
-    const answer = await connection.ask(scenario.next());
-    const fault = scenario.faultOf(answer);
-    if (fault !== null) return fault;
-    const body: unknown = JSON.parse(answer.body.toString());
-    return scenario.closeFaultOf(body);
+    const request = scenario.next();
+    const answer = await connection.ask(request);
+    return scenario.faultOf(answer) ?? scenario.closeFaultOf(answer, request);
   } finally {
     connection.close();
   }

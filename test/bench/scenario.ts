@@ -28,8 +28,10 @@ export interface Scenario {
   next(): HttpRequest;
   /** What is wrong with an answer; null when nothing is. It is asked of every answer, so it must be cheap. */
   faultOf(answer: HttpAnswer): string | null;
-  /** What is wrong with an answer, looked at closely; null when nothing is. Asked once, before the run. */
-  closeFaultOf(body: unknown): string | null;
+  /** What is wrong with the answer to this request, looked at closely; null when nothing is. Asked once, before the run. */
+  closeFaultOf(answer: HttpAnswer, request: HttpRequest): string | null;
+  /** Whether that is asked again after each block, about the last answer of each connection. */
+  readonly isCheckedInBlocks?: boolean;
 }
 
 /** Two scenarios to compare within a run. Goals are for people to read, never a check. */
@@ -47,6 +49,9 @@ export interface Comparison {
  * `p50`: the middle latency.
  */
 export type ComparedFigure = 'cost' | 'rate' | 'mainThreadRate' | 'throughput' | 'p50';
+
+/** The body of an answer that is JSON. @throws {SyntaxError} when it is not */
+export const jsonOf = ({ body }: HttpAnswer): unknown => JSON.parse(body.toString());
 
 /** What a bad answer says, shortened for a terminal. */
 export const quote = ({ status, body }: HttpAnswer): string => `${status} ${body.toString().slice(0, 300)}`;

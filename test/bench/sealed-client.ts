@@ -12,13 +12,23 @@ import { openSealedAnswer } from '../../src/sdk/sealed-answer.ts';
 export interface SealedClient {
   /** Opens sessions, or others once these are old. Call it before a block. @throws {Error} when it is refused */
   refresh(): Promise<void>;
-  /** The outer body of a request with these members, in the next session; never the same twice. */
-  seal(members: JsonObject): SealedBody;
-  /** What is wrong with the answer to the request that was sealed last, by all that the SDK checks; or null. */
-  faultOf(body: unknown, result: z.ZodType): string | null;
+  /** A request with these members, in the next session; never the same twice. */
+  seal(members: JsonObject): SealedRequest;
+  /** What is wrong with the answer to a request, by all that the SDK checks; or null. */
+  faultOf(body: unknown, sent: SealedRequest, result: z.ZodType): string | null;
 }
 
-export interface SealedBody {
+/** A sealed request, with what its answer is checked against. */
+export interface SealedRequest {
+  /** The outer body. */
+  readonly body: SealedBody;
+  readonly session: Session;
+  readonly nonce: string;
+  /** The plaintext. */
+  readonly request: Uint8Array;
+}
+
+interface SealedBody {
   readonly sessionId: string;
   readonly ivB64: string;
   readonly ciphertextB64: string;
@@ -35,7 +45,6 @@ export function createSealedClient(options: ClientOptions): SealedClient {
   let sessions: readonly Session[] = [];
   let openedAt = Number.NEGATIVE_INFINITY;
   let turn = 0;
-  let last: { readonly session: Session; readonly nonce: string; readonly request: Uint8Array } | undefined;
 
   return {
     refresh: async () => {
@@ -50,15 +59,11 @@ export function createSealedClient(options: ClientOptions): SealedClient {
       const timestamp = Math.floor(Date.now() / 1000);
       const head = { nonce, timestamp, v: 1, echoNonce: true, echoRequest: true };
       const request = Buffer.from(JSON.stringify({ ...members, ...head }));
-      last = { session, nonce, request };
-      return {
-        sessionId: session.sessionId,
-        ...formatEnvelope(sealAesGcm(session.key, request)),
-      };
+      const envelope = formatEnvelope(sealAesGcm(session.key, request));
+      return { body: { sessionId: session.sessionId, ...envelope }, session, nonce, request };
     },
-    faultOf: (body, result) => {
-      if (last === undefined) return 'Nothing was asked';
-      const answer = openSealedAnswer(body, { ...last, result, settings });
+    faultOf: (body, { session, nonce, request }, result) => {
+      const answer = openSealedAnswer(body, { session, nonce, request, result, settings });
       return answer.kind === 'answer' ? null : answer.message;
     },
   };

@@ -61,7 +61,7 @@ function mixedScenario(seed: Seed): Scenario {
     prepare: () => client.refresh(),
     next: () => {
       turn += 1;
-      const body = client.seal(turn % 2 === 0 ? known() : unknown());
+      const { body } = client.seal(turn % 2 === 0 ? known() : unknown());
       return httpRequest({ method: 'POST', path: clientPaths.validate, body });
     },
     faultOf: (answer) => (answer.status === 200 ? null : quote(answer)),

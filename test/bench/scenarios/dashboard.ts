@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { httpRequest } from '../http-message.ts';
-import { quote, type Scenario } from '../scenario.ts';
+import { jsonOf, quote, type Scenario } from '../scenario.ts';
 import type { Seed } from '../seed.ts';
 
 export const dashboardNames = {
@@ -50,8 +50,8 @@ export function scenario(
     ...more,
     next: () => request,
     faultOf: (answer) => (answer.status === 200 ? null : quote(answer)),
-    closeFaultOf: (body) => {
-      const parsed = shape.safeParse(body);
+    closeFaultOf: (answer) => {
+      const parsed = shape.safeParse(jsonOf(answer));
       return parsed.success ? null : z.prettifyError(parsed.error).slice(0, 300);
     },
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type HttpAnswer, httpRequest } from '../http-message.ts';
-import { type Comparison, quote, type Scenario } from '../scenario.ts';
+import { type Comparison, jsonOf, quote, type Scenario } from '../scenario.ts';
 import type { Seed } from '../seed.ts';
 
 /** Fifty licenses: as REST lists them, the same over GraphQL, and all that a dashboard's screen shows of them. */
@@ -122,7 +122,7 @@ const screenPage = pageOf(
 
 const closeFault =
   (page: z.ZodType) =>
-  (body: unknown): string | null => {
-    const parsed = page.safeParse(body);
+  (answer: HttpAnswer): string | null => {
+    const parsed = page.safeParse(jsonOf(answer));
     return parsed.success ? null : z.prettifyError(parsed.error).slice(0, 300);
   };

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../../src/protocol/canonical-json.ts';
 import { clientPaths } from '../../../src/protocol/constants.ts';
 import type { ClientOptions } from '../../../src/sdk/index.ts';
 import { makeAhead } from '../ahead.ts';
-import { httpRequest } from '../http-message.ts';
-import { quote, type Scenario } from '../scenario.ts';
-import { createSealedClient } from '../sealed-client.ts';
+import { type HttpRequest, httpRequest } from '../http-message.ts';
+import { jsonOf, quote, type Scenario } from '../scenario.ts';
+import { createSealedClient, type SealedRequest } from '../sealed-client.ts';
 
 export interface SealedScenario
   extends Pick<Scenario, 'name' | 'target' | 'connections' | 'pauseMilliseconds'> {
@@ -23,7 +23,13 @@ export interface SealedScenario
 export function sealedScenario(options: SealedScenario): Scenario {
   const { client, path, members, result, lengths, ...scenario } = options;
   const sealed = createSealedClient(client);
-  const requests = makeAhead(() => httpRequest({ method: 'POST', path, body: sealed.seal(members()) }));
+  const sent = new WeakMap<HttpRequest, SealedRequest>();
+  const requests = makeAhead(() => {
+    const sealedRequest = sealed.seal(members());
+    const request = httpRequest({ method: 'POST', path, body: sealedRequest.body });
+    sent.set(request, sealedRequest);
+    return request;
+  });
   let length: number | undefined;
   return {
     ...scenario,
@@ -36,11 +42,14 @@ export function sealedScenario(options: SealedScenario): Scenario {
     // Every refusal is of another length than success: its code, its text and its members differ.
     faultOf: (answer) =>
       answer.status === 200 && (length === undefined || answer.body.length === length) ? null : quote(answer),
-    closeFaultOf: (body) => {
-      length = JSON.stringify(body).length;
+    isCheckedInBlocks: true,
+    closeFaultOf: (answer, request) => {
+      const sealedRequest = sent.get(request);
+      if (sealedRequest === undefined) return 'This was not asked';
+      length = answer.body.length;
       const expected = lengths.get(path) ?? length;
       lengths.set(path, length);
-      const fault = sealed.faultOf(body, result);
+      const fault = sealed.faultOf(jsonOf(answer), sealedRequest, result);
       if (fault !== null || length === expected) return fault;
       return `Service and bare program answer ${expected} and ${length} bytes: they do not do the same`;
     },

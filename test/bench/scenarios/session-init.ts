@@ -6,7 +6,7 @@ import { verifySignatureB64 } from '../../../src/protocol/signature.ts';
 import type { ClientOptions } from '../../../src/sdk/index.ts';
 import { makeAhead } from '../ahead.ts';
 import { httpRequest } from '../http-message.ts';
-import { type Comparison, quote, type Scenario } from '../scenario.ts';
+import { type Comparison, jsonOf, quote, type Scenario } from '../scenario.ts';
 import type { Programs } from './programs.ts';
 
 export const sessionNames = {
@@ -34,11 +34,11 @@ export function sessionScenarios({ clients }: Programs): Scenario[] {
         answer.status === 200 && answer.body.length === (expected ?? answer.body.length)
           ? null
           : quote(answer),
-      closeFaultOf: (body) => {
-        const { length } = JSON.stringify(body);
+      closeFaultOf: (answer) => {
+        const { length } = answer.body;
         expected ??= length;
         if (length !== expected) return `Service and bare program answer ${expected} and ${length} bytes`;
-        return handshakeFault(body, client);
+        return handshakeFault(jsonOf(answer), client);
       },
     };
   };
