@@ -21,7 +21,7 @@ const answer = {
 };
 const appId = '01a1f9ca-9460-72c7-be51-8276f9723da9';
 
-async function startBareServer(more: Partial<BareMaterial> = {}) {
+async function startBareServer(more: Partial<BareMaterial> = {}, protocol: 1 | 2 = 1) {
   const server = createBareServer({
     appId,
     seedB64: seed.toString('base64'),
@@ -44,27 +44,30 @@ async function startBareServer(more: Partial<BareMaterial> = {}) {
     appId,
     publicKeyB64,
     version: '1.0.0',
-    protocol: 1,
+    protocol,
+    store: null,
   });
 }
 
-test.each(['KEY-1', numberedLicense(9).licenseKey])(
-  'the SDK takes its verdict on %s for true',
-  async (key) => {
-    const client = await startBareServer();
-    const { expiresAt, ...verdict } = answer;
-    for (let turn = 0; turn < 2; turn += 1) {
-      expect(await client.validate(key, { hwid: 'laptop' })).toEqual({
-        kind: 'verdict',
-        source: 'service',
-        valid: true,
-        code: 'OK',
-        ...verdict,
-        expiresAt: new Date(expiresAt),
-      });
-    }
-  },
-);
+test.each([
+  ['KEY-1', 1],
+  [numberedLicense(9).licenseKey, 1],
+  ['KEY-1', 2],
+  [numberedLicense(9).licenseKey, 2],
+] as const)('the SDK takes its verdict on %s for true, over version %d', async (key, protocol) => {
+  const client = await startBareServer({}, protocol);
+  const { expiresAt, ...verdict } = answer;
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(await client.validate(key, { hwid: 'laptop' })).toEqual({
+      kind: 'verdict',
+      source: 'service',
+      valid: true,
+      code: 'OK',
+      ...verdict,
+      expiresAt: new Date(expiresAt),
+    });
+  }
+});
 
 test('the SDK takes its login for true', async () => {
   const client = await startBareServer();
@@ -72,7 +75,10 @@ test('the SDK takes its login for true', async () => {
   expect(outcome).toMatchObject({ kind: 'verdict', valid: true, user: { username: 'ada' } });
 });
 
-test('it signs with the key that it was given, and no other', async () => {
-  const client = await startBareServer({ seedB64: randomBytes(32).toString('base64') });
-  expect(await client.validate('KEY-1')).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
-});
+test.each([1, 2] as const)(
+  'it signs with the key that it was given, and no other, over version %d',
+  async (protocol) => {
+    const client = await startBareServer({ seedB64: randomBytes(32).toString('base64') }, protocol);
+    expect(await client.validate('KEY-1')).toMatchObject({ kind: 'failure', reason: 'untrusted-answer' });
+  },
+);
