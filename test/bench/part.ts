@@ -30,7 +30,7 @@ export interface PartFindings {
 /** A number that is no scenario's. */
 export interface Figure {
   readonly name: string;
-  readonly unit: 's' | 'ms' | 'MiB' | 'times' | 'rows' | 'a second';
+  readonly unit: 's' | 'ms' | 'µs' | 'MiB' | 'times' | 'rows' | 'a second';
   /** The middle, where it was taken several times. */
   readonly value: number;
   readonly least?: number;

@@ -1,3 +1,4 @@
+import { callFigureNames } from './call-figures.ts';
 import { figureNames } from './figures.ts';
 import type { Figure } from './part.ts';
 import { memoryNames } from './parts/memory-names.ts';
@@ -5,6 +6,7 @@ import { scaleNames } from './parts/scale-names.ts';
 import { workersNames } from './parts/workers-names.ts';
 import type { Ratio, ScenarioReport } from './report.ts';
 import type { ComparedFigure } from './scenario.ts';
+import { callNames } from './scenarios/calls.ts';
 import { loginNames } from './scenarios/login.ts';
 import { sessionNames } from './scenarios/session-init.ts';
 import { validateNames } from './scenarios/validate.ts';
@@ -66,6 +68,21 @@ export const targets: readonly Target[] = [
     what: 'session init, to the bare program',
     goal: { atLeast: 0.8 },
     source: ratio(sessionNames.service, sessionNames.bare),
+  },
+  {
+    what: 'call validate, to the bare program',
+    goal: { atLeast: 0.55 },
+    source: ratio(callNames.service, callNames.bare),
+  },
+  {
+    what: 'call validate, CPU, to the sealed validate of version 1',
+    goal: { atMost: 2.6 },
+    source: ratio(callNames.service, validateNames.service, 'cost'),
+  },
+  {
+    what: 'a junk call, CPU beyond that of one that is too short, in Ed25519 signatures',
+    goal: { atMost: 2.5 },
+    source: { kind: 'figure', name: callFigureNames.junkBeyondHttp },
   },
   {
     what: 'validate with 1,000,000 licenses, keys drawn at random, to the bare program',

@@ -1,3 +1,4 @@
+import { callFigures } from '../call-figures.ts';
 import { drive } from '../drive.ts';
 import { figureNames, logCheck, timeLargeMint } from '../figures.ts';
 import type { Part, PartContext, PartFindings } from '../part.ts';
@@ -33,6 +34,7 @@ async function findingsOf(
   const measured = await drive(answered, targets, service, { options, signal });
   const figures = [
     ...(await check.figures()),
+    ...callFigures(measured),
     ...(isWanted({ name: figureNames.mint }) ? [await timeLargeMint(service.port, seed)] : []),
   ];
   return { measured, refused, comparisons: allComparisons, figures };

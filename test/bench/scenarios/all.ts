@@ -1,5 +1,7 @@
 import type { Comparison, Scenario } from '../scenario.ts';
+import { callComparisons, callNames, callScenarios } from './calls.ts';
 import { dashboardNames, dashboardScenarios } from './dashboard.ts';
+import { junkNames, junkScenarios } from './junk-calls.ts';
 import { licenseComparisons, licenseScenarioNames, licenseScenarios } from './licenses.ts';
 import { loginComparisons, loginNames, loginScenarios } from './login.ts';
 import type { Programs } from './programs.ts';
@@ -10,6 +12,8 @@ import { validateComparisons, validateNames, validateScenarios } from './validat
 export const allScenarios = (programs: Programs): Scenario[] => [
   ...validateScenarios(programs),
   ...sessionScenarios(programs),
+  ...callScenarios(programs),
+  ...junkScenarios(programs),
   ...loginScenarios(programs),
   ...dashboardScenarios(programs.seed),
   ...licenseScenarios(programs.seed),
@@ -18,6 +22,8 @@ export const allScenarios = (programs: Programs): Scenario[] => [
 export const allNames: readonly string[] = [
   validateNames,
   sessionNames,
+  callNames,
+  junkNames,
   loginNames,
   dashboardNames,
   licenseScenarioNames,
@@ -26,6 +32,7 @@ export const allNames: readonly string[] = [
 export const allComparisons: readonly Comparison[] = [
   ...validateComparisons,
   ...sessionComparisons,
+  ...callComparisons,
   ...loginComparisons,
   ...licenseComparisons,
 ];
