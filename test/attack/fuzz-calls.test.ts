@@ -13,7 +13,7 @@ import { damaged, fuzz, fuzzTimeout } from './fuzz.ts';
 // million inputs.
 
 const runs = 10_000;
-const { server, world } = useWorld({ env: { RATE_LIMITS: 'validate=1000000000' } });
+const { server, world } = useWorld({ env: { RATE_LIMITS: 'validate=100000000' } });
 
 interface Exchange {
   readonly client: CallClient;
