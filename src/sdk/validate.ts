@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts';
 import { type InvalidVerdict, type ValidVerdict, verdictOf } from './verdict.ts';
 
 export interface ValidateOptions {
-  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped. */
+  /** Identifier of this device, 1 to 256 characters. If omitted, device checks are skipped, and there is no lease. */
   readonly hwid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

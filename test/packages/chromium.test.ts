@@ -93,11 +93,12 @@ const removed = `
   Object.defineProperty(crypto, 'subtle', { value: undefined });`;
 
 describe.skipIf(isMissing).each([
-  ['with X25519 of Web Crypto', counting, 5],
+  ['with X25519 of Web Crypto', counting, 7],
   ['without Web Crypto, by JavaScript', removed, 0],
 ])('in Chromium, %s,', (_how, prepare, agreements) => {
-  test('the SDK validates, logs in, keeps the key, and trusts no changed answer', async () => {
+  test('the SDK validates, logs in, keeps the key and a lease, and trusts no changed answer', async () => {
     const application = await world.createApplication();
+    await application.settings({ leasesEnabled: true });
     const { licenseKey } = await application.mintOne({ durationSeconds: 3600, subscriptionTier: 3 });
     const options = {
       baseUrl: server.baseUrl,
@@ -123,7 +124,13 @@ describe.skipIf(isMissing).each([
         await latchkey.createClient({ ...options, fetch: counted }).validate(${JSON.stringify(licenseKey)}, { hwid: 'laptop' }),
         await latchkey.createClient({ ...options, fetch: changed }).validate(${JSON.stringify(licenseKey)}, { hwid: 'laptop' }),
       ];
-      return { outcomes, asked, byPlatform, names: Object.keys(localStorage) };`);
+      const leased = { ...options, leases: true };
+      const offline = { ...leased, fetch: () => Promise.reject(new Error('no network')) };
+      outcomes.push(
+        await latchkey.createClient(leased).validate(${JSON.stringify(licenseKey)}, { hwid: 'laptop' }),
+        await latchkey.createClient(offline).validate(${JSON.stringify(licenseKey)}, { hwid: 'laptop' }),
+      );
+      return { outcomes, asked, byPlatform, names: Object.keys(localStorage).sort() };`);
     const call = '/api/v2/call';
     expect(result).toEqual({
       outcomes: [
@@ -132,10 +139,12 @@ describe.skipIf(isMissing).each([
         expect.objectContaining({ kind: 'verdict', valid: false, code: 'INVALID_CREDENTIALS' }),
         expect.objectContaining({ kind: 'verdict', valid: true, source: 'service' }),
         expect.objectContaining({ kind: 'failure', reason: 'untrusted-answer' }),
+        expect.objectContaining({ kind: 'verdict', valid: true, source: 'service' }),
+        expect.objectContaining({ kind: 'verdict', valid: true, source: 'lease', subscriptionTier: 3 }),
       ],
       asked: [`/api/v2/keys/${application.id}`, call, call, call, call],
       byPlatform: agreements,
-      names: [`latchkey/${application.id}/keys`],
+      names: [`latchkey/${application.id}/keys`, `latchkey/${application.id}/leases`],
     });
   });
 });

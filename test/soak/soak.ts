@@ -62,7 +62,7 @@ export async function soak(
   const { application, sdkHint } = await account.post('/api/v1/apps/create', { name: 'Photo Lab' }, created);
   const vendor = createSoakVendor(baseUrl, account.apiKey);
   const [counts, model] = [new Counts(), new Model()];
-  const program = createClient({ ...sdkHint, protocol: 1, baseUrl, timeoutMs: 60_000 });
+  const program = createClient({ ...sdkHint, baseUrl, store: null, timeoutMs: 60_000 });
   const ending = new AbortController();
   let followed = 0;
   const following = vendor
