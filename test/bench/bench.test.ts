@@ -132,6 +132,36 @@ test.skipIf(!hasProc)(
   240_000,
 );
 
+test.skipIf(!hasProc)(
+  'drives calls of version 2, and finds each validation in the log',
+  async () => {
+    const { scenarios, ratios, figures, targets } = await runToReport(['--only', 'call validate']);
+    expect(scenarios.map(({ name }) => name)).toEqual([
+      'client: call validate',
+      'bare program: call validate',
+    ]);
+    expect(ratios.length).toBeGreaterThan(0);
+    expect(figures).toEqual([{ name: 'validations in the log, to those answered', value: 1 }]);
+    const reached = targets.filter((target) => target.reached !== null).map(({ what }) => what);
+    expect(reached).toContain('call validate, to the bare program');
+  },
+  240_000,
+);
+
+test.skipIf(!hasProc)(
+  'states what a junk call costs in signatures, and fetches key statements',
+  async () => {
+    const { scenarios, figures } = await runToReport(['--only', 'junk call', '--only', 'key statement']);
+    expect(scenarios).toHaveLength(4);
+    expect(figures.map(({ name }) => name)).toEqual([
+      'an Ed25519 signature, CPU',
+      'junk call, all of it, in signatures',
+      'junk call, beyond one that is too short, in signatures',
+    ]);
+  },
+  240_000,
+);
+
 test.skipIf(!hasProc || serverUrl === null)(
   'measures on a PostgreSQL server, in a database that it drops',
   async () => {

@@ -1,9 +1,7 @@
-import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { z } from 'zod';
+import { createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { encodeBase64Url } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/hash.ts';
 import { nativePrimitives } from '../../src/crypto/native-primitives.ts';
-import { decodeBase64Url } from '../../src/protocol/base64.ts';
 import type { JsonObject } from '../../src/protocol/canonical-json.ts';
 import { keyPath, protocolVersion } from '../../src/protocol/v2/constants.ts';
 import { deriveContext, keyScheduleContext } from '../../src/protocol/v2/hpke.ts';
@@ -18,6 +16,7 @@ import {
 import type { CallName } from '../../src/protocol/v2/messages.ts';
 import { readAnswer } from '../../src/protocol/v2/read-answer.ts';
 import { type ClientOptions, parseOptions, type Settings } from '../../src/sdk/options.ts';
+import { generateKeyPair } from './key-pair.ts';
 
 /** Client software that seals requests of version 2 as fast as it can. */
 export interface CallClient {
@@ -69,7 +68,7 @@ function jsonBytes(body: Uint8Array, secret: AnswerSecret): number {
 }
 
 async function fetchKey({ baseUrl, appId, publicKey, fetch }: Settings): Promise<ServiceKey> {
-  const answer = await fetch(baseUrl + keyPath(appId));
+  const answer = await fetch(baseUrl + keyPath(appId), { signal: AbortSignal.timeout(30_000) });
   const key = readStatement(new Uint8Array(await answer.arrayBuffer()), appId, publicKey);
   if (key === null) throw new Error(`The key statement is not valid; its status is ${answer.status}`);
   return key;
@@ -90,17 +89,13 @@ const recipientOf = (key: ServiceKey): Recipient => ({
   scheduleContext: keyScheduleContext(requestInfo(key.keyId)),
 });
 
-const exported = z.object({ x: z.string() });
-
 /** As the SDK does, but by Node's own code: thousands of requests are made before a block. */
 function sealFor(
   { key, keyObject, scheduleContext }: Recipient,
   plaintext: Uint8Array,
 ): Omit<SentCall, 'call'> {
-  const ephemeral = generateKeyPairSync('x25519');
-  const encapsulatedKey = decodeBase64Url(exported.parse(ephemeral.publicKey.export({ format: 'jwk' })).x);
-  if (encapsulatedKey === null) throw new Error('Node.js exported a malformed key');
-  const sharedPoint = diffieHellman({ privateKey: ephemeral.privateKey, publicKey: keyObject });
+  const { privateKey, publicKeyBytes: encapsulatedKey } = generateKeyPair();
+  const sharedPoint = diffieHellman({ privateKey, publicKey: keyObject });
   const agreement = { sharedPoint, encapsulatedKey, recipientKey: key.publicKey, scheduleContext };
   const context = deriveContext(agreement, nativePrimitives);
   if (context === null) throw new Error("The service's key is of small order");

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
+import { signaturesEach } from './bare/signatures.ts';
 import type { Block } from './block.ts';
+import { callFigureNames, callFigures } from './call-figures.ts';
 import { parseOptions } from './options.ts';
 import type { PartFindings } from './part.ts';
 import { toReport } from './report.ts';
 import type { ComparedFigure } from './scenario.ts';
+import { callNames } from './scenarios/calls.ts';
+import { junkNames } from './scenarios/junk-calls.ts';
 import { loginNames } from './scenarios/login.ts';
+import { sessionNames } from './scenarios/session-init.ts';
 import { validateNames } from './scenarios/validate.ts';
 import { formatReport } from './table.ts';
 import { isMet, targets } from './targets.ts';
@@ -104,6 +109,59 @@ test('a latency that is too long is said to be', () => {
   expect(formatReport(report)).toMatch(
     /validate, p99 while 8 logins run at once +at most 25\.00 +26\.00 ms +no/,
   );
+});
+
+/** Scenarios with one block in each of two rounds: CPU microseconds of a request. */
+const measuredOf = (costs: Readonly<Record<string, readonly [number, number]>>) =>
+  Object.entries(costs).map(([name, each]) => ({
+    name,
+    blocks: each.map((cost) => block(1000, cost / 1000)),
+  }));
+
+const junk = measuredOf({
+  [junkNames.junk]: [200, 160],
+  [junkNames.malformed]: [80, 40],
+  [junkNames.signatures]: [40 * signaturesEach, 80 * signaturesEach],
+});
+
+test('a junk call is stated in signatures of its round: all of it, and beyond the cheapest refused call', () => {
+  const figures = callFigures(junk);
+  const of = (name: string) => figures.find((figure) => figure.name === name);
+  const [all, beyond] = [of(callFigureNames.junk), of(callFigureNames.junkBeyondHttp)];
+  expect([all?.least, all?.most]).toEqual([expect.closeTo(2), expect.closeTo(5)]);
+  expect([beyond?.least, beyond?.value, beyond?.most]).toEqual([
+    expect.closeTo(1.5),
+    expect.closeTo(2.25),
+    expect.closeTo(3),
+  ]);
+  expect(of(callFigureNames.signature)).toMatchObject({ unit: 'µs', value: expect.closeTo(60) });
+  expect(toReport(options, [found({ figures })]).targets).toContainEqual(
+    expect.objectContaining({ goal: { atMost: 2.5 }, reached: beyond?.value, isMet: true }),
+  );
+});
+
+test('a program start of version 1 is two requests, to one of version 2', () => {
+  const [figure, ...more] = callFigures(
+    measuredOf({
+      [sessionNames.service]: [60, 60],
+      [validateNames.service]: [60, 60],
+      [callNames.service]: [100, 200],
+    }),
+  );
+  expect(more).toEqual([]);
+  expect(figure).toMatchObject({
+    name: callFigureNames.programStart,
+    least: expect.closeTo(0.6),
+    most: expect.closeTo(1.2),
+  });
+});
+
+test('a figure of several scenarios needs all of them', () => {
+  for (const { name } of junk) {
+    const figures = callFigures(junk.filter((each) => each.name !== name)).map((figure) => figure.name);
+    expect(figures).not.toContain(callFigureNames.junkBeyondHttp);
+  }
+  expect(callFigures([])).toEqual([]);
 });
 
 test('a goal holds at its limit and not beyond', () => {

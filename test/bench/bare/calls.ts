@@ -4,17 +4,16 @@ import {
   createHmac,
   createPublicKey,
   diffieHellman,
-  generateKeyPairSync,
   hash,
   type KeyObject,
   randomBytes,
   sign,
 } from 'node:crypto';
-import { z } from 'zod';
 import { aeadId, answerTag, kdfId, kemId, requestMediaType } from '../../../src/protocol/v2/constants.ts';
 import { signedStatement, statementBody } from '../../../src/protocol/v2/key-statement.ts';
 import { requestInfo } from '../../../src/protocol/v2/message.ts';
 import { uuidBytes } from '../../../src/protocol/v2/uuid-bytes.ts';
+import { generateKeyPair } from '../key-pair.ts';
 
 // HPKE (RFC 9180) and the answer's encryption (RFC 9458 §4.4), with everything that does not depend on the request
 // computed beforehand. The key's id is not looked at, and a small-order key is Node's own error.
@@ -58,12 +57,9 @@ export interface BareCallKey {
   readonly statement: Buffer;
 }
 
-const jwk = z.object({ x: z.string() });
-
 /** Generates a key, and states it as this application does. */
 export function createCallKey(appId: string, signingKey: KeyObject): BareCallKey {
-  const pair = generateKeyPairSync('x25519');
-  const publicKey = Buffer.from(jwk.parse(pair.publicKey.export({ format: 'jwk' })).x, 'base64url');
+  const { privateKey, publicKeyBytes: publicKey } = generateKeyPair();
   const scheduleContext = Buffer.concat([
     Buffer.from([0]),
     hmac(empty, Buffer.concat([suitePrefix, Buffer.from('psk_id_hash')])),
@@ -72,7 +68,7 @@ export function createCallKey(appId: string, signingKey: KeyObject): BareCallKey
   const now = Math.floor(Date.now() / 1000);
   const body = statementBody({ notBefore: now, notAfter: now + dayInSeconds, keyId, publicKey });
   return {
-    privateKey: pair.privateKey,
+    privateKey,
     publicKey,
     keyInfo: expansionOf('key', 32, scheduleContext),
     nonceInfo: expansionOf('base_nonce', 12, scheduleContext),
