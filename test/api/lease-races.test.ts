@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { deviceHash } from '../../src/protocol/v2/device-hash.ts';
 import { readLease } from '../../src/protocol/v2/lease.ts';
 import { readRevocations, revokes } from '../../src/protocol/v2/revocations.ts';
 import { createCallClient } from '../setup/call-client.ts';
+import { startTestServer } from '../setup/server.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
 import { noLimits } from './support.ts';
 
@@ -106,5 +107,23 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL se
     expect(answer).toMatchObject({ code: 'OK' });
     expect(ended.status).toBe(200);
     expect(await isRevoked(answer.lease)).toBe(true);
+  });
+
+  test('two instances serve the same list, and a ban on one changes that of the other', async () => {
+    const other = await startTestServer({ beside: server, env: noLimits });
+    onTestFinished(() => other.close());
+    const list = async (of: { readonly baseUrl: string }) => {
+      const response = await fetch(`${of.baseUrl}/api/v2/revocations/${application.id}`);
+      expect(response.status).toBe(200);
+      return { text: await response.text(), etag: response.headers.get('etag') };
+    };
+    const { id, licenseKey } = await application.mintOne();
+    await lease(licenseKey);
+    const before = await list(server);
+    expect(await list(other)).toEqual(before);
+    expect((await world.client.post(`/api/v1/licenses/${id}/ban`)).status).toBe(200);
+    const after = await list(server);
+    expect(after).not.toEqual(before);
+    await expect.poll(() => list(other)).toEqual(after);
   });
 });

@@ -284,6 +284,7 @@ test('the fields that are limited are those whose routes are, on the same bucket
     'Mutation.createBlindLicenses',
     'Mutation.createLicenses',
     'Mutation.deleteAccount',
+    'Mutation.issueOfflineLease',
     'Mutation.login',
     'Mutation.register',
     'Mutation.setKeyCreationMode',
