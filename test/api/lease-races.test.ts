@@ -109,6 +109,22 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL se
     expect(await isRevoked(answer.lease)).toBe(true);
   });
 
+  test('a validation does not fail for want of a lease', async () => {
+    const { licenseKey } = await application.mintOne();
+    await createCallClient(server, application).ask('validate', { licenseKey, hwid });
+    const held = await hold('LOCK TABLE leases IN ACCESS EXCLUSIVE MODE');
+    const answer = await createCallClient(server, application).ask('validate', {
+      licenseKey,
+      hwid,
+      lease: true,
+    });
+    const call = await lease(licenseKey);
+    await held.release();
+    expect(answer).toMatchObject({ success: true, code: 'OK' });
+    expect(answer).not.toHaveProperty('lease');
+    expect(call).toMatchObject({ success: false, code: 'UNAVAILABLE' });
+  });
+
   test('two instances serve the same list, and a ban on one changes that of the other', async () => {
     const other = await startTestServer({ beside: server, env: noLimits });
     onTestFinished(() => other.close());

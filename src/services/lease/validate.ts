@@ -1,6 +1,7 @@
-import type { Call } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
 import { type ValidateInput, type Validation, validateLicense } from '../license/validate.ts';
-import { type Grant, grantLease } from './grant.ts';
+import { isUnavailable } from '../unavailable.ts';
+import { grantLease, type LeaseApplicant } from './grant.ts';
 
 export interface LeasedValidation extends Validation {
   /** Null if none was issued. */
@@ -9,7 +10,8 @@ export interface LeasedValidation extends Validation {
 
 /**
  * Validates a license, and issues a lease if it is valid, a HWID was sent, and the application issues leases. The verdict
- * does not depend on the lease: if the license was changed in between, there is none.
+ * does not depend on the lease: there is none if the license was changed in between, or the database is unavailable and
+ * the verdict came from a cache.
  * @throws {ServiceError} UNAVAILABLE
  */
 export async function validateWithLease({ ctx, input }: Call<ValidateInput>): Promise<LeasedValidation> {
@@ -19,10 +21,17 @@ export async function validateWithLease({ ctx, input }: Call<ValidateInput>): Pr
   if (!outcome.success || license === null || hwid === null || !application.leasesEnabled) {
     return { ...validation, lease: null };
   }
-  return {
-    ...validation,
-    lease: leaseOf(await grantLease(ctx, { application, licenseId: license.id, hwid })),
-  };
+  const lease = await leaseIfPossible(ctx, { application, licenseId: license.id, hwid });
+  return { ...validation, lease };
 }
 
-const leaseOf = (grant: Grant): string | null => (typeof grant === 'string' ? null : grant.lease);
+async function leaseIfPossible(ctx: ServiceContext, applicant: LeaseApplicant): Promise<string | null> {
+  try {
+    const grant = await grantLease(ctx, applicant);
+    return typeof grant === 'string' ? null : grant.lease;
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    ctx.env.log.error({ err: error }, 'a lease could not be issued: a required dependency is unavailable');
+    return null;
+  }
+}
