@@ -5,13 +5,11 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { z } from 'zod';
 import { requireLength } from '../protocol/bytes.ts';
-import { decodeBase64Url, encodeBase64Url } from './base64.ts';
+import { encodeBase64Url } from './base64.ts';
 
 const keyBytes = 32;
 const jwk = { kty: 'OKP', crv: 'X25519' } as const;
-const privateJwk = z.object({ d: z.string(), x: z.string() });
 
 /** An X25519 key pair as bytes, 32 each. */
 export interface X25519KeyPair {
@@ -19,10 +17,16 @@ export interface X25519KeyPair {
   readonly publicKey: Uint8Array;
 }
 
-/** Generates a random key pair. */
+/**
+ * Generates a random key pair. Both keys come as DER (RFC 8410), which ends with their 32 bytes. With JWK, Node.js 20 can wait
+ * forever: if garbage is collected during the export of a new pair, it waits for a lock that the export holds.
+ */
 export function generateX25519(): X25519KeyPair {
-  const { d, x } = privateJwk.parse(generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' }));
-  return { privateKey: bytesOf(d), publicKey: bytesOf(x) };
+  const { privateKey, publicKey } = generateKeyPairSync('x25519', {
+    privateKeyEncoding: { format: 'der', type: 'pkcs8' },
+    publicKeyEncoding: { format: 'der', type: 'spki' },
+  });
+  return { privateKey: lastBytes(privateKey), publicKey: lastBytes(publicKey) };
 }
 
 /**
@@ -57,8 +61,4 @@ export function agreeX25519(privateKey: KeyObject, peer: Uint8Array): Uint8Array
 
 const requireKey = (bytes: Uint8Array): void => requireLength(bytes, keyBytes, 'An X25519 key');
 
-function bytesOf(text: string): Uint8Array {
-  const bytes = decodeBase64Url(text);
-  if (bytes === null) throw new Error('Node.js exported a malformed key');
-  return bytes;
-}
+const lastBytes = (der: Uint8Array): Uint8Array => new Uint8Array(der.subarray(-keyBytes));
