@@ -316,6 +316,22 @@ test('an application’s refusals come before what is wrong with the members, in
   expect(await codes({ hwid: 'one', version: '1.0' })).toBe('APP_DISABLED');
 });
 
+test('a client that the application refuses does not learn which license keys exist', async () => {
+  const application = await world.createApplication();
+  const { licenseKey } = await application.mintOne();
+  const client = clientOf(application);
+  for (const [settings, code] of [
+    [{ version: '2.0' }, 'APP_OUTDATED'],
+    [{ status: 'disabled' }, 'APP_DISABLED'],
+  ] as const) {
+    await application.settings(settings);
+    const known = await client.ask('validate', { licenseKey });
+    const unknown = await client.ask('validate', { licenseKey: 'unknown' });
+    expect(known).toMatchObject({ code });
+    expect({ ...known, time: 0 }).toEqual({ ...unknown, time: 0 });
+  }
+});
+
 test('without the memory of replays nothing is judged, and the answer that says so is signed', async () => {
   const own = await startTestServer();
   try {

@@ -8,6 +8,7 @@ import { clientAuthVerbs } from '../client-session/client-auth-verbs.ts';
 import type { ServiceContext } from '../context.ts';
 import { renewLease } from '../lease/renew.ts';
 import { validateWithLease } from '../lease/validate.ts';
+import { isClientRefusal } from '../license/decide.ts';
 import { type Validation, validateLicense } from '../license/validate.ts';
 import type { ClientVerbName } from '../service-counts.ts';
 import { callMessage } from './call-message.ts';
@@ -48,7 +49,8 @@ const limit = 'clientAuth';
 
 const membersOf = ({ outcome, license }: Validation) => ({
   ...outcome,
-  ...(license !== null && { licenseId: license.id }),
+  // A client that the application refuses does not learn which keys exist.
+  ...(license !== null && !isClientRefusal(outcome.code) && { licenseId: license.id }),
 });
 
 const refusalOf = (application: ApplicationSnapshot, code: AnswerCode) => ({

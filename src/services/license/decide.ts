@@ -43,6 +43,11 @@ export type RefusalCode =
   | 'EXPIRED'
   | 'HWID_MISMATCH';
 
+const clientRefusals = ['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'HWID_BANNED'] as const;
+
+/** Whether a verdict refuses the client, whatever its license. */
+export const isClientRefusal = (code: string): boolean => clientRefusals.some((each) => each === code);
+
 /** Changes that an accepted request makes to its license. */
 export interface LicenseEffects {
   /** On first use: the license becomes active with this expiry (null: it never expires). */
