@@ -5,8 +5,22 @@ import { noblePrimitives, type Primitives } from './primitives.ts';
 // HPKE (RFC 9180) in base mode, with the only suite of version 2. A context is for one message: the sequence is always 0.
 
 const empty = new Uint8Array();
-const kemSuite = concatBytes(utf8('KEM'), kemId);
-const suite = concatBytes(utf8('HPKE'), kemId, kdfId, aeadId);
+const labelOf = (suiteId: Uint8Array) => (label: string) =>
+  concatBytes(utf8('HPKE-v1'), suiteId, utf8(label));
+const kemLabel = labelOf(concatBytes(utf8('KEM'), kemId));
+const hpkeLabel = labelOf(concatBytes(utf8('HPKE'), kemId, kdfId, aeadId));
+/** The labels of RFC 9180, each with the version and the suite that precede it. */
+const labels = {
+  eaePrk: kemLabel('eae_prk'),
+  sharedSecret: kemLabel('shared_secret'),
+  pskIdHash: hpkeLabel('psk_id_hash'),
+  infoHash: hpkeLabel('info_hash'),
+  secret: hpkeLabel('secret'),
+  key: hpkeLabel('key'),
+  baseNonce: hpkeLabel('base_nonce'),
+  exporter: hpkeLabel('exp'),
+  exported: hpkeLabel('sec'),
+} as const;
 const baseMode = Uint8Array.of(0);
 const secretBytes = 32;
 const nonceBytes = 12;
@@ -36,11 +50,11 @@ export interface HpkeContext {
  * so a server computes it once for each of its keys.
  */
 export function keyScheduleContext(info: Uint8Array, primitives: Primitives = noblePrimitives): Uint8Array {
-  const { labelledExtract } = labelled(primitives, suite);
+  const { labelledExtract } = labelled(primitives);
   return concatBytes(
     baseMode,
-    labelledExtract(empty, 'psk_id_hash', empty),
-    labelledExtract(empty, 'info_hash', info),
+    labelledExtract(empty, labels.pskIdHash, empty),
+    labelledExtract(empty, labels.infoHash, info),
   );
 }
 
@@ -57,10 +71,10 @@ export function deriveContext(
   requireLength(encapsulatedKey, keyBytes, 'The encapsulated key');
   requireLength(recipientKey, keyBytes, "The recipient's key");
   if (isZero(sharedPoint)) return null;
-  const kem = labelled(primitives, kemSuite);
+  const { labelledExtract, labelledExpand } = labelled(primitives);
   const kemContext = concatBytes(encapsulatedKey, recipientKey);
-  const prk = kem.labelledExtract(empty, 'eae_prk', sharedPoint);
-  const sharedSecret = kem.labelledExpand(prk, 'shared_secret', kemContext, secretBytes);
+  const prk = labelledExtract(empty, labels.eaePrk, sharedPoint);
+  const sharedSecret = labelledExpand(prk, labels.sharedSecret, kemContext, secretBytes);
   return scheduleKeys(sharedSecret, scheduleContext, primitives);
 }
 
@@ -69,30 +83,28 @@ function scheduleKeys(
   scheduleContext: Uint8Array,
   primitives: Primitives,
 ): HpkeContext {
-  const { labelledExtract, labelledExpand } = labelled(primitives, suite);
-  const secret = labelledExtract(sharedSecret, 'secret', empty);
-  const key = labelledExpand(secret, 'key', scheduleContext, keyBytes);
-  const nonce = labelledExpand(secret, 'base_nonce', scheduleContext, nonceBytes);
-  const exporterSecret = labelledExpand(secret, 'exp', scheduleContext, secretBytes);
+  const { labelledExtract, labelledExpand } = labelled(primitives);
+  const secret = labelledExtract(sharedSecret, labels.secret, empty);
+  const key = labelledExpand(secret, labels.key, scheduleContext, keyBytes);
+  const nonce = labelledExpand(secret, labels.baseNonce, scheduleContext, nonceBytes);
   return {
     seal: (plaintext) => primitives.seal(key, nonce, plaintext),
     open: (ciphertext) => primitives.open(key, nonce, ciphertext),
-    exportSecret: (exporterContext, length) => labelledExpand(exporterSecret, 'sec', exporterContext, length),
+    exportSecret: (exporterContext, length) => {
+      // Only now: a request that does not open, which anyone can send, costs less.
+      const exporterSecret = labelledExpand(secret, labels.exporter, scheduleContext, secretBytes);
+      return labelledExpand(exporterSecret, labels.exported, exporterContext, length);
+    },
   };
 }
 
-const version = utf8('HPKE-v1');
-
-/** LabeledExtract and LabeledExpand (RFC 9180 §4) with a suite's id. */
-function labelled({ extract, expand }: Primitives, suiteId: Uint8Array) {
-  const prefix = concatBytes(version, suiteId);
+/** LabeledExtract and LabeledExpand (RFC 9180 §4). */
+function labelled({ extract, expand }: Primitives) {
   return {
-    labelledExtract: (salt: Uint8Array, label: string, ikm: Uint8Array): Uint8Array =>
-      extract(salt, concatBytes(prefix, utf8(label), ikm)),
-    labelledExpand: (prk: Uint8Array, label: string, info: Uint8Array, length: number): Uint8Array => {
-      const lengthBytes = Uint8Array.of(length >> 8, length & 0xff);
-      return expand(prk, concatBytes(lengthBytes, prefix, utf8(label), info), length);
-    },
+    labelledExtract: (salt: Uint8Array, label: Uint8Array, ikm: Uint8Array): Uint8Array =>
+      extract(salt, concatBytes(label, ikm)),
+    labelledExpand: (prk: Uint8Array, label: Uint8Array, info: Uint8Array, length: number): Uint8Array =>
+      expand(prk, concatBytes(Uint8Array.of(length >> 8, length & 0xff), label, info), length),
   };
 }
 
