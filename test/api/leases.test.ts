@@ -245,7 +245,7 @@ describe('a revocation', () => {
   test.each(ways)('of a license that is %s raises the counter and is listed', async (_way, revoke) => {
     const [license, other] = [await application.mintOne(), await application.mintOne()];
     const [claims, otherClaims] = [await leased(license), await leased(other, 'device-2')];
-    expect(await revocations()).toMatchObject({ rev: 0, revoked: {} });
+    expect(await revocations()).toEqual(expect.objectContaining({ rev: 0, revoked: {} }));
     await revoke(license);
     const list = await revocations();
     expect(list.rev).toBeGreaterThan(claims.rev);
@@ -303,7 +303,7 @@ describe('a revocation', () => {
     const license = await application.mintOne();
     const claims = await leased(license);
     await done(post(`/licenses/${license.id}/ban`));
-    expect(await revocations(other)).toMatchObject({ rev: 0, revoked: {} });
+    expect(await revocations(other)).toEqual(expect.objectContaining({ rev: 0, revoked: {} }));
     expect(revokes(await revocations(), claims)).toBe(true);
   });
 });
