@@ -233,6 +233,26 @@ describe.each(databaseKinds)('clocks, on %s:', (kind) => {
   });
 });
 
+test.each(databaseKinds)(
+  'a start replaces a key that clients may have a successor of, as the database may be an earlier one, on %s',
+  async (kind) => {
+    const { begin, age, keyIds } = await open(kind);
+    await begin().ring.refresh();
+    await age(590);
+    await begin().ring.refresh();
+    expect(await keyIds()).toHaveLength(1);
+    await age(10);
+    await Promise.all(Array.from({ length: 4 }, () => begin().ring.refresh()));
+    expect(await keyIds()).toHaveLength(2);
+    // Not again while it runs.
+    const { ring } = begin();
+    await ring.refresh();
+    await age(hour);
+    await ring.refresh();
+    expect(await keyIds()).toHaveLength(2);
+  },
+);
+
 test.each(databaseKinds)('a rotated master secret re-encrypts the keys, on %s', async (kind) => {
   const { begin, pool } = await open(kind);
   const { keyId } = await begin().ring.announced();

@@ -22,6 +22,12 @@ import {
 const hour = 3_600;
 /** A key is replaced at this age, in seconds. */
 export const replacedAfter = 24 * hour;
+/**
+ * At its start, a process replaces a key of this age, in seconds. Its database may have been set back to an earlier state:
+ * clients that hold a statement from after that state accept only a newer one. Processes that start together share the new
+ * key.
+ */
+const replacedAtStartAfter = 600;
 /** What its statement says. Clients treat it as advice: they do not trust their own clocks. */
 const validFor = 72 * hour;
 /** A key is destroyed at this age, in seconds. */
@@ -85,6 +91,7 @@ export function createServiceKeyRing({
   let keys: readonly LoadedKey[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | null = null;
+  let isStarting = true;
   let epoch = observe(store.epoch, monotonic());
 
   function currentEpoch(): Epoch {
@@ -131,6 +138,7 @@ export function createServiceKeyRing({
       await replace(found, known);
       found = await read();
     }
+    isStarting = false;
     if (found.rows.length > maxKeys || found.rows.some(({ age }) => age >= destroyedAfter)) {
       await destroyServiceKeys(pool, { maxAge: destroyedAfter, maxKeys });
       await read();
@@ -140,7 +148,8 @@ export function createServiceKeyRing({
   /** Also if the database has lost the newest key, as after a failover: clients refuse to go back to an earlier one. */
   function isReplacementDue(known: number): boolean {
     const newest = keys.find((key) => key.epoch === currentEpoch().sha256);
-    return newest === undefined || newest.age >= replacedAfter || (keys[0]?.notBefore ?? 0) < known;
+    const maxAge = isStarting ? replacedAtStartAfter : replacedAfter;
+    return newest === undefined || newest.age >= maxAge || (keys[0]?.notBefore ?? 0) < known;
   }
 
   async function replace({ rows, now }: ServiceKeyRows, known: number): Promise<void> {
