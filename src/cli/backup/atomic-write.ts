@@ -9,16 +9,21 @@ import { CommandError } from '../failure.ts';
 /**
  * Checks that a file can be written to a path.
  * @param force whether an existing file may be replaced
+ * @param advice what the command offers instead
  * @throws {CommandError}
  */
-export async function checkTarget(path: string, force: boolean): Promise<void> {
-  if (path === '') throw new CommandError('The file name is empty: name a file, or "-" for standard output.');
+export async function checkTarget(
+  path: string,
+  force: boolean,
+  advice = { other: 'name another file, or "-" for standard output', existing: 'replace it with --force' },
+): Promise<void> {
+  if (path === '') throw new CommandError(`The file name is empty: ${advice.other}.`);
   const there = await stat(path).catch(() => null);
   if (there !== null && !there.isFile()) {
-    throw new CommandError(`${path} is not a regular file: name another file, or "-" for standard output.`);
+    throw new CommandError(`${path} is not a regular file: ${advice.other}.`);
   }
   if (there !== null && !force) {
-    throw new CommandError(`${path} exists: name another file, or replace it with --force.`);
+    throw new CommandError(`${path} exists: name another file, or ${advice.existing}.`);
   }
   const directory = await stat(dirname(resolve(path))).catch(() => null);
   if (directory?.isDirectory() !== true) {

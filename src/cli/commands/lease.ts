@@ -14,6 +14,9 @@ import { CommandError } from '../failure.ts';
 import { openAccounts } from '../open-accounts.ts';
 import { say, type Terminal } from '../terminal.ts';
 
+/** Without --out, the lease is printed. */
+const target = { other: 'name another file, or leave --out away', existing: 'remove it' };
+
 interface Options {
   readonly days?: number;
   readonly qr?: boolean;
@@ -38,7 +41,7 @@ export function addLeaseCommand(program: Command, terminal: Terminal): void {
           `There is no database in ${address.directory}: set DATA_DIR or DATABASE_URL to the service's value.`,
         );
       }
-      if (out !== undefined) await checkTarget(out, false);
+      if (out !== undefined) await checkTarget(out, false, target);
       const database = await openAccounts(config, 'issue the lease', terminal);
       try {
         const keyring = await openKeyring(config, database.pool);
@@ -51,7 +54,7 @@ export function addLeaseCommand(program: Command, terminal: Terminal): void {
         say(
           terminal.stderr,
           `Issued a lease for the license ${licenseId} in ${describeAddress(address)}. It ends at ` +
-            `${expiresAt.toISOString()}. Bring it to the device as it is.`,
+            `${expiresAt.toISOString()}. Bring ${out === undefined ? 'it' : `the file ${out}`} to the device as it is.`,
         );
       } finally {
         await database.close();
@@ -74,5 +77,9 @@ function parseDays(text: string): number {
 /** A refusal of the service, as this command's. */
 function explain(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error;
-  throw new CommandError(`No lease was issued: ${error.message} (${error.code})`, { cause: error });
+  const hint =
+    error.code === 'LICENSE_NOT_FOUND'
+      ? ' Name it by its id, or by the first characters of its key that lists show, for the application of the request.'
+      : '';
+  throw new CommandError(`No lease was issued: ${error.message} (${error.code})${hint}`, { cause: error });
 }

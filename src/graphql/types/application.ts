@@ -105,7 +105,8 @@ builder.objectFields(Application, (t) => ({
     description: 'Which versions of the sealed protocol the application accepts.',
   }),
   leasesEnabled: t.exposeBoolean('leasesEnabled', {
-    description: 'Whether clients get leases, with which they go on without the network.',
+    description:
+      'Whether clients get offline leases: signed texts that let a program continue without the network.',
   }),
   leaseDays: t.exposeInt('leaseDays', { description: 'The term of a lease in days.' }),
   responseMessages: t.field({
@@ -214,7 +215,8 @@ const UpdateApplicationSettingsInput = builder.inputType('UpdateApplicationSetti
       description: 'Which versions of the sealed protocol are accepted.',
     }),
     leasesEnabled: t.boolean({
-      description: 'Whether clients get leases, with which they go on without the network.',
+      description:
+        'Whether clients get offline leases: signed texts that let a program continue without the network.',
     }),
     leaseDays: t.int({ description: 'The term of a lease in days: 1 to 30.' }),
     responseMessages: t.field({
