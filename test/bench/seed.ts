@@ -60,6 +60,7 @@ export async function seed(baseUrl: string): Promise<Seed> {
     others.push(other.application.id);
   }
   const { application, sdkHint } = await createApplication(vendor, 'Photo Lab');
+  await vendor.patch(`/api/v1/apps/${application.id}/settings`, { leasesEnabled: true });
   const older = await mint(vendor, application.id, seedSize.licenses - seedSize.inUse);
   const inUse = await mint(vendor, application.id, seedSize.inUse);
   const client = { ...sdkHint, protocol: 1 as const, timeoutMs: 60_000, fetch: persistentFetch };

@@ -6,6 +6,7 @@ export interface Vendor {
   /** @throws {Error} with what the service said, when it refuses or answers another shape */
   get<Body extends z.ZodType>(path: string, body: Body): Promise<z.output<Body>>;
   post<Body extends z.ZodType>(path: string, input: object, body: Body): Promise<z.output<Body>>;
+  patch(path: string, input: object): Promise<void>;
 }
 
 const madeKey = z.object({ key: z.object({ apiKey: z.string() }) });
@@ -24,16 +25,24 @@ export async function createVendor(baseUrl: string): Promise<Vendor> {
     get: async (path, body) => body.parse(await (await ask(baseUrl + path, undefined, credentials)).json()),
     post: async (path, input, body) =>
       body.parse(await (await ask(baseUrl + path, input, credentials)).json()),
+    patch: async (path, input) => {
+      await ask(baseUrl + path, input, credentials, 'PATCH');
+    },
   };
 }
 
-/** Sends a POST with this input, a GET without. */
-async function ask(url: string, input?: object, headers: Record<string, string> = {}): Promise<Response> {
+/** Sends this input, a GET without. */
+async function ask(
+  url: string,
+  input?: object,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Response> {
   const answer =
     input === undefined
       ? await fetch(url, { headers })
       : await fetch(url, {
-          method: 'POST',
+          method,
           headers: { 'Content-Type': 'application/json', ...headers },
           body: JSON.stringify(input),
         });
