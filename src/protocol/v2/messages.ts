@@ -12,7 +12,6 @@ import {
 } from '../messages.ts';
 import { textOf, wellFormedText } from '../text.ts';
 import { protocolVersion } from './constants.ts';
-import { maxLeaseLength } from './lease.ts';
 
 /** Codes of a signed answer: those of version 1, and what version 1 says in unsigned errors. */
 export const answerCodes = [
@@ -76,12 +75,13 @@ export const answerBinding = z.object({ v: version, call: callName });
 const answerHead = answerBinding.extend({
   time: unixTime,
   message: wellFormedText,
-  /** Base64 of a newer key statement. */
+  /** Base64 of a newer key statement. Any text: a bad statement does not spoil the answer (SPEC §9). */
   keys: z.string().optional(),
 });
 
 const license = validLicense.extend({ licenseId: canonicalUuid });
-const lease = z.string().max(maxLeaseLength);
+/** Any text: a bad lease does not spoil the answer (SPEC §9). */
+const lease = z.string();
 const refusal = answerHead.extend(refused.shape);
 
 /** The answer to each call. */

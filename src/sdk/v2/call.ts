@@ -5,8 +5,8 @@ import { failureOf, startDeadline } from '../deadline.ts';
 import { type Failure, failure, untrusted } from '../failure.ts';
 import { createHttp, withJsonBody } from '../http.ts';
 import type { Settings } from '../options.ts';
-import { refusalOf } from '../refusal.ts';
 import { openCallAnswer, statementIn } from './call-answer.ts';
+import { callRefusalOf } from './call-refusal.ts';
 import { createKeyHolder, type HeldKey } from './key-holder.ts';
 import { notJudged } from './not-judged.ts';
 import { requestPlaintext, sealRequest } from './sealed-request.ts';
@@ -35,12 +35,12 @@ export function createCall(settings: Settings, { clock, onSignedTime }: CallObse
     const body = Uint8Array.from(request.body);
     const answer = await http({ method: 'POST', path: callPath, headers, body }, signal);
     if (answer.kind === 'failure') return answer;
-    if (answer.status !== 200) return refusalOf(withJsonBody(answer));
+    if (answer.status !== 200) return callRefusalOf(withJsonBody(answer));
     const opened = openCallAnswer(answer.body, { request, call, settings });
     if (opened.kind === 'answer') {
+      onSignedTime(opened.inner.time);
       const statement = statementIn(opened.inner);
       if (statement !== null) await keys.learn(statement);
-      onSignedTime(opened.inner.time);
       return notJudged(opened.inner, answer.retryAfterSeconds) ?? opened;
     }
     return opened;

@@ -49,7 +49,7 @@ describe('a revocation list', () => {
 });
 
 describe('a device request', () => {
-  it.each(deviceRequests.accept)('of $hwid is written and read', ({ hwid, dev, nonce, text }) => {
+  it.each(deviceRequests.accept)('is written and read: $why', ({ hwid, dev, nonce, text }) => {
     expect(deviceHash(appId, hwid)).toBe(dev);
     expect(deviceRequestText({ appId, device: dev, nonce })).toBe(text);
     expect(readDeviceRequest(text)).toEqual({ appId, device: dev, nonce });

@@ -70,7 +70,15 @@ const schema = z.object({
         bodyHex: hex,
       }),
       answers: z.array(
-        z.object({ why, answerHex: hex, expect: z.string(), failed: check, publicKeyHex: hex.optional() }),
+        z.object({
+          why,
+          answerHex: hex,
+          expect: z.string(),
+          failed: check,
+          learns: z.boolean().optional(),
+          stores: z.boolean().optional(),
+          publicKeyHex: hex.optional(),
+        }),
       ),
     }),
   ),
@@ -105,7 +113,9 @@ const schema = z.object({
     ),
   }),
   deviceRequests: z.object({
-    accept: z.array(z.object({ hwid: z.string(), dev: z.string(), nonce: z.string(), text: z.string() })),
+    accept: z.array(
+      z.object({ why, hwid: z.string(), dev: z.string(), nonce: z.string(), text: z.string() }),
+    ),
     reject: z.array(z.object({ why, text: z.string() })),
   }),
 });

@@ -1,14 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { nativePrimitives } from '../../../src/crypto/native-primitives.ts';
 import { agreeX25519, x25519PrivateKey } from '../../../src/crypto/x25519.ts';
-import { encodeBase64 } from '../../../src/protocol/base64.ts';
+import { decodeBase64, encodeBase64 } from '../../../src/protocol/base64.ts';
 import { utf8 } from '../../../src/protocol/bytes.ts';
 import { getPublicKey, signBytes, verifyBytes } from '../../../src/protocol/signature.ts';
 import { statementBytes } from '../../../src/protocol/v2/constants.ts';
 import { deriveContext, keyScheduleContext } from '../../../src/protocol/v2/hpke.ts';
 import { readStatement, signedStatement, statementBody } from '../../../src/protocol/v2/key-statement.ts';
 import { learnStatement } from '../../../src/protocol/v2/learn-statement.ts';
+import { readLease } from '../../../src/protocol/v2/lease.ts';
 import {
   padded,
   readRequest,
@@ -23,8 +25,9 @@ import { parseStrictJson } from '../../../src/protocol/v2/strict-json.ts';
 import { judgeRequest } from './judge-request.ts';
 import { sealedV2Vectors } from './sealed-vectors.ts';
 
-const { now, application, service, strictJson, statements, calls, requests } = sealedV2Vectors;
+const { now, application, service, strictJson, statements, calls, requests, leases } = sealedV2Vectors;
 const { appId, seedHex: seed, publicKeyHex: publicKey } = application;
+const answerWithLease = z.object({ lease: z.string(), time: z.number(), licenseId: z.string() });
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const isEqual = (bytes: Uint8Array, other: Uint8Array) => expect(hexOf(bytes)).toBe(hexOf(other));
 
@@ -142,6 +145,31 @@ describe.each(calls)('an answer to $call', ({ call, request, answer, answers }) 
       const result = readAnswer(answerHex, { ...sent, publicKey: publicKeyHex });
       if (result.kind === 'none') expect([expected, failed]).toEqual(['no answer', result.failed]);
       else expect([expected, failed]).toEqual([result.answer.success ? 'valid' : 'refused', undefined]);
+    },
+  );
+
+  it.each(answers.filter(({ learns }) => learns !== undefined))(
+    'brings a statement to learn ($learns): $why',
+    ({ answerHex, learns }) => {
+      const result = readAnswer(answerHex, sent);
+      if (result.kind === 'none') expect.fail(result.failed);
+      const statement = decodeBase64(result.answer.keys ?? '') ?? new Uint8Array();
+      const held = readStatement(service.statementHex, appId, publicKey);
+      expect(learnStatement(statement, { appId, publicKey, held }) !== null).toBe(learns);
+    },
+  );
+
+  // Of register, login and upgrade, no case is about a lease.
+  const leased = answers.filter(({ stores }) => stores !== undefined);
+  it.runIf(leased.length > 0).each(leased)(
+    'brings a lease to store ($stores): $why',
+    ({ answerHex, stores }) => {
+      const result = readAnswer(answerHex, sent);
+      if (result.kind === 'none') expect.fail(result.failed);
+      const answer = answerWithLease.parse(result.answer);
+      const { dev: device } = leases.reader;
+      const read = readLease(answer.lease, { appId, publicKey, device, time: answer.time });
+      expect(read.ok && read.claims.sub === answer.licenseId).toBe(stores);
     },
   );
 });

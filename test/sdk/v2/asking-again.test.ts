@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { createClient } from '../../../src/sdk/index.ts';
+import { json } from '../stand-in.ts';
 import { test } from './fixture.ts';
 import { unsigned } from './stand-in.ts';
 
@@ -28,6 +29,29 @@ describe('after KEY_UNKNOWN', () => {
     expect([server.keysAsked, server.calls.length]).toEqual([2, 2]);
     const bodies = server.calls.map(({ body }) => Buffer.from(body.subarray(7, 39)).toString('hex'));
     expect(new Set(bodies).size).toBe(2);
+  });
+
+  test('whatever the status and the other members, the request is sent again', async ({ server }) => {
+    for (const status of [201, 400, 404, 503]) {
+      server.onCall = () => json(status, { code: 'KEY_UNKNOWN' });
+      expect(await createClient(server.options).validate('K')).toMatchObject({ kind: 'failure' });
+    }
+    expect([server.keysAsked, server.calls.length]).toEqual([8, 8]);
+  });
+
+  test('of status 200, nothing is fetched', async ({ server }) => {
+    server.onCall = () => json(200, { success: false, error: 'No', code: 'KEY_UNKNOWN' });
+    expect(await createClient(server.options).validate('K')).toMatchObject({ reason: 'untrusted-answer' });
+    expect([server.keysAsked, server.calls.length]).toEqual([1, 1]);
+  });
+
+  test('whose fetch fails, there is no answer', async ({ server }) => {
+    const client = createClient(server.options);
+    await client.validate('K');
+    server.onCall = () => unsigned('KEY_UNKNOWN');
+    server.onKeys = () => unsigned('UNAVAILABLE');
+    expect(await client.validate('K')).toMatchObject({ kind: 'failure', reason: 'unavailable' });
+    expect(server.calls).toHaveLength(2);
   });
 
   test('an older statement is refused, and the request not sent again', async ({ server }) => {

@@ -388,6 +388,8 @@ const wrongLeases: [string, (server: StandIn) => string][] = [
     (server) => server.token('{"alg":"EdDSA","typ":"latchkey-revoked+jwt"}', claimsOf(server)),
   ],
   ['that is nonsense', () => 'nonsense'],
+  ['that is an empty text', () => ''],
+  ['of more than 32,768 characters', () => 'x'.repeat(32_769)],
 ];
 
 describe('a lease from the service', () => {

@@ -1,11 +1,16 @@
+import { deviceHash } from '../../../protocol/v2/device-hash.ts';
 import type { CallName } from '../../../protocol/v2/messages.ts';
+import { appId } from '../exchange.ts';
 import { goodAnswer, licenseId, refusal, signedIn } from './calls.ts';
+import { goodClaims, lease, leaseOf } from './lease.ts';
 
 /** The members of a signed answer, and the result of a client (SPEC §7). */
 export interface AnswerShape {
   readonly why: string;
   readonly members: object;
   readonly expect: 'valid' | 'refused' | 'no answer';
+  /** Whether the client stores the `lease` of the answer. */
+  readonly stores?: boolean;
 }
 
 /** Answers to a call that are correct but for their members. */
@@ -52,14 +57,28 @@ function verdicts(call: CallName): AnswerShape[] {
   ];
 }
 
+const otherDevice = deviceHash(appId, 'device-2');
+const otherLicense = '01890a5d-c2d3-7a4b-8e5f-60718293a4b6';
+const leaseWith = (claims: object): string => leaseOf({ ...goodClaims, ...claims });
+
 function licenses(call: 'validate' | 'lease'): AnswerShape[] {
   return [
     changed(call, 'never expires', { expiresAt: null }, true),
-    changed(call, 'an expiry without fractions of a second', { expiresAt: '2026-10-09T08:53:20Z' }, true),
     changed(call, 'an unknown status', { status: 'later' }, true),
     without(call, 'lease', call === 'validate'),
     changed(call, 'lease null', { lease: null }),
-    changed(call, 'a lease of 32,769 characters', { lease: 'x'.repeat(32_769) }),
+    changed(call, 'a lease as a number', { lease: 1 }),
+    { ...changed(call, 'a lease of this license and device', { lease }, true), stores: true },
+    { ...changed(call, 'a lease of 32,769 characters', { lease: 'x'.repeat(32_769) }, true), stores: false },
+    { ...changed(call, 'a lease that is an empty text', { lease: '' }, true), stores: false },
+    {
+      ...changed(call, 'a lease of another device', { lease: leaseWith({ dev: otherDevice }) }, true),
+      stores: false,
+    },
+    {
+      ...changed(call, 'a lease of another license', { lease: leaseWith({ sub: otherLicense }) }, true),
+      stores: false,
+    },
     without(call, 'status'),
     without(call, 'expiresAt'),
     without(call, 'subscriptionTier'),

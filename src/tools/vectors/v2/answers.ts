@@ -22,6 +22,10 @@ export interface AnswerVector {
   /** `valid` and `refused` are answers; of `no answer`, `failed` names the check (SPEC §9). */
   readonly expect: 'valid' | 'refused' | 'no answer';
   readonly failed?: FailedCheck;
+  /** Of an answer with `keys`: whether a client with the statement of `service` holds the new one afterwards. */
+  readonly learns?: boolean;
+  /** Of an answer with a `lease` that the case is about: whether the client stores it. */
+  readonly stores?: boolean;
   /** The application's key, where it is another than in `application`. */
   readonly publicKeyHex?: string;
 }
@@ -35,10 +39,10 @@ export function answerVectors(call: CallName): AnswerVector[] {
     ...signatures(call),
     ...texts,
     ...bindings(call),
-    ...answerShapes(call).map(({ why, members, expect }) =>
+    ...answerShapes(call).map(({ why, members, expect, ...effects }) =>
       expect === 'no answer'
         ? refuse(call, why, 'members', JSON.stringify(members))
-        : accept(call, why, JSON.stringify(members), expect),
+        : { ...accept(call, why, JSON.stringify(members), expect), ...effects },
     ),
   ];
 }
@@ -84,9 +88,15 @@ function answerCases(call: CallName) {
     ...['BANNED', 'LATER_CODE', 'RATE_LIMITED', 'UNAVAILABLE', 'CLOCK_SKEW', 'REPLAY'].map((code) =>
       accept(call, `refused: ${code}`, JSON.stringify(refusal(call, code)), 'refused'),
     ),
-    accept(call, 'a newer statement', withStatement(call, statementOf(newerKey))),
-    accept(call, 'a statement of another application', withStatement(call, foreignStatement())),
-    accept(call, 'a statement that is no base64', JSON.stringify({ ...good, keys: '*' })),
+    withKeys(call, 'a newer statement', base64(statementOf(newerKey)), true),
+    {
+      ...accept(call, 'refused with a newer statement', JSON.stringify(refusalWithKeys(call)), 'refused'),
+      learns: true,
+    },
+    withKeys(call, 'an older statement', base64(statementOf(olderKey)), false),
+    withKeys(call, 'a statement of another application', base64(foreignStatement()), false),
+    withKeys(call, 'a statement that is no base64', '*', false),
+    withKeys(call, 'an empty statement', '', false),
   ];
   const [before = '', after = ''] = text.split('tig"');
   const inMessage = (why: string, ...bytes: number[]) =>
@@ -126,8 +136,19 @@ function answerCases(call: CallName) {
   return { accepted, texts };
 }
 
-const withStatement = (call: CallName, statement: Uint8Array): string =>
-  JSON.stringify({ ...goodAnswer(call), keys: Buffer.from(statement).toString('base64') });
+const withKeys = (call: CallName, why: string, keys: string, learns: boolean): AnswerVector => ({
+  ...accept(call, why, JSON.stringify({ ...goodAnswer(call), keys })),
+  learns,
+});
+
+const refusalWithKeys = (call: CallName) => ({
+  ...refusal(call, 'CLOCK_SKEW'),
+  keys: base64(statementOf(newerKey)),
+});
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+const olderKey = { ...newerKey, notBefore: serviceKey.notBefore - 1 };
 
 const otherAppId = '01890a5d-ac96-774b-bcce-b302099a8058';
 

@@ -8,10 +8,14 @@ const nonce = encodeBase64Url(fixedBytes('device request nonce', 16));
 
 /** SPEC §14.6: the text that a device without a network shows. */
 export function deviceRequestVectors() {
-  const hwids = ['device-1', 'Gerät 2', '\u{1f511}'];
-  const accept = hwids.map((hwid) => {
+  const hwids = [
+    ['a hwid in ASCII', 'device-1'],
+    ['a hwid with a letter of two bytes', 'Gerät 2'],
+    ['a hwid of one character above U+FFFF', '\u{1f511}'],
+  ] as const;
+  const accept = hwids.map(([why, hwid]) => {
     const dev = deviceHash(appId, hwid);
-    return { hwid, dev, nonce, text: deviceRequestText({ appId, device: dev, nonce }) };
+    return { why, hwid, dev, nonce, text: deviceRequestText({ appId, device: dev, nonce }) };
   });
   const text = accept[0]?.text ?? '';
   const last = text.charCodeAt(text.length - 1);

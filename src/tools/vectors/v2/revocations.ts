@@ -11,10 +11,11 @@ import { goodClaims, lease, tokenOf } from './lease.ts';
 
 const shortId = shortLicenseId(goodClaims.sub);
 const other = encodeBase64Url(fixedBytes('another license', 8));
+const startOfDay = now - (now % 86_400);
 const claims: RevocationsClaims = {
   aud: appId,
-  iat: now,
-  exp: now + 86_400,
+  iat: startOfDay,
+  exp: startOfDay + 7 * 86_400,
   rev: 9,
   revoked: { [other]: 7, [shortId]: 4 },
 };
