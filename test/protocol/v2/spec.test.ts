@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { registerMembers } from '../../../src/protocol/messages.ts';
 import { answerCodes, callErrorStatus, callHead, callMembers } from '../../../src/protocol/v2/messages.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -37,6 +39,14 @@ describe('SPEC.md', () => {
     for (const name of [...members, ...Object.keys(callHead.shape)]) {
       expect(described.includes(`| \`${name}\``), name).toBe(true);
     }
+  });
+
+  it('has the expression for addresses with which the service checks them', () => {
+    const { email } = z.toJSONSchema(registerMembers).properties ?? expect.fail();
+    const [, expression] = section(5).match(/^(\^.*@.*\$)$/m) ?? expect.fail();
+    expect(email).toMatchObject({ pattern: expression, maxLength: 254 });
+    // Of the expression itself, nothing depends on the language.
+    expect(expression).not.toMatch(/\(\?[^:]|\\[^.-]/);
   });
 
   it('describes every code, and the HTTP statuses of unsigned ones', () => {
