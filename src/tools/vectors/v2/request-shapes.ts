@@ -47,6 +47,8 @@ const usernames: readonly RequestShape[] = [
 const noLicenseKey = { licenseKey: undefined };
 const foreignName = { username: 'j\u00f6rg x' };
 
+const emailOf = (length: number): string => '@example.com'.padStart(length, 'a');
+
 const byCall: { readonly [Call in CallName]: () => readonly RequestShape[] } = {
   validate: () => [
     ...licenseKeys,
@@ -83,6 +85,13 @@ const byCall: { readonly [Call in CallName]: () => readonly RequestShape[] } = {
     refused('a password of 129 characters', { password: 'p'.repeat(129) }),
     refused('the password as a number', { password: 12345678 }),
     refused('an email without a domain', { email: 'ada' }),
+    accepted('an email with an apostrophe', { email: "o'neil@example.com" }),
+    refused('an email with a letter that is not ASCII', { email: '\u00e4@example.com' }),
+    refused('an email that begins with a dot', { email: '.ada@example.com' }),
+    refused('an email whose top level has one letter', { email: 'ada@example.c' }),
+    refused('an email with a line break at its end', { email: 'ada@example.com\n' }),
+    accepted('an email of 254 characters', { email: emailOf(254) }),
+    refused('an email of 255 characters', { email: emailOf(255) }),
     refused('email null', { email: null }),
   ],
   login: () => [
