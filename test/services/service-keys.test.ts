@@ -143,7 +143,7 @@ describe.each(databaseKinds)('the keys of protocol version 2, on %s,', (kind) =>
 });
 
 describe.each(databaseKinds)('after the replay guard has lost its memory, on %s,', (kind) => {
-  test('earlier keys are unknown until no recorded request is on time, and a new one is announced', async () => {
+  test('earlier keys are unknown from then on, and a new one is announced', async () => {
     const { begin, age } = await open(kind);
     const { ring, pass, lose } = begin();
     const old = await ring.announced();
@@ -151,37 +151,29 @@ describe.each(databaseKinds)('after the replay guard has lost its memory, on %s,
     lose('second');
     expect(await has(ring, old.keyId)).toBe(false);
     expect((await ring.announced()).keyId).not.toBe(old.keyId);
-    pass(124);
-    await age(124);
+    // A clock that was set back comes to the time of a recorded request again.
+    pass(hour);
+    await age(hour);
+    await ring.refresh();
     expect(await has(ring, old.keyId)).toBe(false);
-    pass(2);
-    await age(2);
-    expect(await has(ring, old.keyId)).toBe(true);
   });
 
   test('so it is after a restart', async () => {
     const { begin, age } = await open(kind);
     const old = await begin().ring.announced();
     await age(60);
-    const { ring, pass } = begin('second');
+    const { ring } = begin('second');
     expect((await ring.announced()).keyId).not.toBe(old.keyId);
     expect(await has(ring, old.keyId)).toBe(false);
-    await age(126);
-    pass(126);
-    await ring.refresh();
-    expect(await has(ring, old.keyId)).toBe(true);
   });
 
-  test('a key that a stranger to this memory has made later stays unknown', async () => {
-    const { begin, age } = await open(kind);
+  test('a key of another memory is unknown, whoever was first', async () => {
+    const { begin } = await open(kind);
     const one = begin('one');
-    await one.ring.announced();
-    const { keyId } = await begin('two').ring.announced();
-    one.pass(600);
-    // Less than the time above: the database's own clock runs too.
-    await age(590);
-    await one.ring.refresh();
-    expect(await has(one.ring, keyId)).toBe(false);
+    const two = begin('two');
+    const keys = [await one.ring.announced(), await two.ring.announced()];
+    expect(await has(one.ring, keys[1]?.keyId ?? -1)).toBe(false);
+    expect(await has(two.ring, keys[0]?.keyId ?? -1)).toBe(false);
   });
 });
 

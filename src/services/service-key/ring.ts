@@ -5,7 +5,6 @@ import type { Keyring } from '../../crypto/keyring.ts';
 import { nativePrimitives } from '../../crypto/native-primitives.ts';
 import { openServiceKey, sealServiceKey } from '../../crypto/sealed-service-key.ts';
 import { generateX25519, x25519PrivateKey } from '../../crypto/x25519.ts';
-import { replayMemorySeconds } from '../../ephemeral/replay-guard.ts';
 import { type EphemeralStore, StoreUnavailableError } from '../../ephemeral/store.ts';
 import { keyScheduleContext } from '../../protocol/v2/hpke.ts';
 import type { ServiceKey } from '../../protocol/v2/key-statement.ts';
@@ -58,8 +57,8 @@ interface LoadedKey extends RingKey {
 
 /**
  * The service's encryption keys, which all instances share through the database. A key that was created before the replay
- * guard lost its memory is unknown until no request of that time is on time any more: else a recorded request would be
- * accepted again. Clients then fetch a statement of a new key.
+ * guard lost its memory is unknown from then on: else a recorded request would be accepted again, at once or, if the clock
+ * was set back, when the time of the recording comes again. Clients then fetch a statement of a new key.
  */
 export interface ServiceKeyRing {
   /** The key that statements announce. @throws {StoreUnavailableError} if there is none */
@@ -92,11 +91,11 @@ export function createServiceKeyRing({
   let readAt = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | null = null;
   let isStarting = true;
-  let epoch = observe(store.epoch, monotonic());
+  let epoch = observe(store.epoch);
 
   function currentEpoch(): Epoch {
     const name = store.epoch;
-    if (name !== epoch.name) epoch = observe(name, monotonic());
+    if (name !== epoch.name) epoch = observe(name);
     return epoch;
   }
 
@@ -104,20 +103,13 @@ export function createServiceKeyRing({
   const ageOf = (key: LoadedKey): number => key.age + secondsSince(readAt);
 
   function mayBeUsed(key: LoadedKey): boolean {
-    const age = ageOf(key);
-    if (age >= destroyedAfter) return false;
-    const { sha256: own, since } = currentEpoch();
-    if (key.epoch === own) return true;
-    const epochAge = secondsSince(since);
-    return epochAge > replayMemorySeconds && age > epochAge;
+    return key.epoch === currentEpoch().sha256 && ageOf(key) < destroyedAfter;
   }
 
   /** The newest key of this epoch that other instances have had time to read. */
   function lastAnnounced(): LoadedKey | null {
-    const { sha256: own } = currentEpoch();
     const usable = keys.filter(mayBeUsed);
-    const ofEpoch = usable.filter((key) => key.epoch === own);
-    return ofEpoch.find((key) => ageOf(key) >= announcedAfter) ?? ofEpoch.at(-1) ?? usable[0] ?? null;
+    return usable.find((key) => ageOf(key) >= announcedAfter) ?? usable.at(-1) ?? null;
   }
 
   async function read(): Promise<ServiceKeyRows> {
@@ -180,8 +172,7 @@ export function createServiceKeyRing({
     refresh,
     lastAnnounced,
     async announced() {
-      const own = currentEpoch().sha256;
-      if (!keys.some((key) => key.epoch === own && mayBeUsed(key))) await refresh();
+      if (!keys.some(mayBeUsed)) await refresh();
       const key = lastAnnounced();
       if (key === null) throw new StoreUnavailableError('There is no key to encrypt requests to.');
       return key;
@@ -200,14 +191,13 @@ export function createServiceKeyRing({
   };
 }
 
-/** What identifies the replay guard's memory, and when this process saw it first, by its monotonic clock. */
+/** What identifies the replay guard's memory. */
 interface Epoch {
   readonly name: string;
   readonly sha256: string;
-  readonly since: number;
 }
 
-const observe = (name: string, since: number): Epoch => ({ name, sha256: hexOf(sha256(name)), since });
+const observe = (name: string): Epoch => ({ name, sha256: hexOf(sha256(name)) });
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
