@@ -68,6 +68,10 @@ export interface DepsOptions {
 /** Each may have ten thousand keys in memory and take a few seconds. */
 const maxMintsWaiting = 20;
 
+/** A lease takes a few milliseconds, and one of the ten connections of the pool. */
+const maxLeasesAtOnce = 2;
+const maxLeasesWaiting = 500;
+
 /** How long the other parts may take to close once the log is written, in milliseconds. */
 const closingMilliseconds = 500;
 
@@ -152,6 +156,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
       changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
       mintTurns: createFairQueue({ concurrency: 1, maxWaiting: maxMintsWaiting }),
+      leaseTurns: createFairQueue({ concurrency: maxLeasesAtOnce, maxWaiting: maxLeasesWaiting }),
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,

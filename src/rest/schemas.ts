@@ -51,12 +51,10 @@ export const applicationSchema = z
     requireLicenseToRegister: z.boolean(),
     registrationEnabled: z.boolean(),
     protocol: z.enum(['any', 'v2_only']),
-    leasesEnabled: z
-      .boolean()
-      .openapi({
-        description:
-          'Whether clients get offline leases: signed texts that let a program continue without the network.',
-      }),
+    leasesEnabled: z.boolean().openapi({
+      description:
+        'Whether clients get offline leases: signed texts that let a program continue without the network.',
+    }),
     leaseDays: z.int().openapi({ description: 'The term of a lease in days: 1 to 30.', example: 7 }),
     responseMessages: z.record(z.enum(messageKeys), z.string()).openapi({
       required: messageKeys,

@@ -41,6 +41,8 @@ export interface ServiceEnvironment {
   readonly changeTurns: DeveloperTurns;
   /** The turns of mints that are inserted into an embedded database in slices, by network. */
   readonly mintTurns: FairQueue;
+  /** The turns of leases for client software, by network. */
+  readonly leaseTurns: FairQueue;
   readonly keyring: Keyring;
   readonly tickets: TicketSealer;
   readonly serviceKeys: ServiceKeyRing;

@@ -452,9 +452,69 @@ describe('an offline lease', () => {
   });
 });
 
+describe('without the lock on devices', () => {
+  const unlocked = forTest(() => leasing({ hwidLockEnabled: false }));
+  const offline = (id: string, device: string) => {
+    const nonce = randomBytes(16).toString('base64url');
+    const request = { appId: unlocked.id, device: deviceHash(unlocked.id, device), nonce };
+    return post(`/licenses/${id}/offline-lease`, { deviceRequest: deviceRequestText(request) });
+  };
+
+  test('a banned device gets no offline lease of a license that was bound to another, and no other is refused', async () => {
+    await unlocked.settings({ hwidLockEnabled: true });
+    const license = await unlocked.mintOne();
+    await ask('validate', { licenseKey: license.licenseKey, hwid: 'good' }, unlocked);
+    await unlocked.settings({ hwidLockEnabled: false });
+    await insertBan(server, unlocked.id, 'hwid', 'bad');
+    expectFailure(await offline(license.id, 'bad'), 403, 'HWID_BANNED');
+    await insertBan(server, unlocked.id, 'hwid', 'good');
+    expectFailure(await offline(license.id, 'good'), 403, 'HWID_BANNED');
+    expect((await offline(license.id, 'third')).status).toBe(201);
+    const [logged] = await storedLog(server, unlocked.id, 'lease_issued');
+    expect(logged).toMatchObject({ hwid: null });
+  });
+
+  test('a license has leases on 1,000 devices at most, and each of these renews its own', async () => {
+    const license = await unlocked.mintOne();
+    const { licenseKey } = license;
+    const first = await ask('validate', { licenseKey, hwid: 'first', lease: true }, unlocked);
+    expect(first).toHaveProperty('lease');
+    await sql(
+      server,
+      `INSERT INTO leases
+         (application_id, license_id, device_hash, seq, rev, jti, issued_at, expires_at, logged_at)
+       SELECT application_id, license_id, left(repeat(md5(number::text), 2), 43), 1, 0, jti, issued_at, expires_at, logged_at
+       FROM leases, generate_series(1, 999) AS number WHERE license_id = $1`,
+      [license.id],
+    );
+    const next = await ask('validate', { licenseKey, hwid: 'next', lease: true }, unlocked);
+    expect(next).toMatchObject({ code: 'OK' });
+    expect(next).not.toHaveProperty('lease');
+    const refused = await ask('lease', { licenseKey, hwid: 'next' }, unlocked);
+    expect(refused).toMatchObject({ code: 'LEASES_DISABLED' });
+    expectFailure(await offline(license.id, 'next'), 409, 'LIMIT_REACHED');
+    expect(await ask('lease', { licenseKey, hwid: 'first' }, unlocked)).toMatchObject({ code: 'OK' });
+    await done(post(`/licenses/${license.id}/ban`));
+  });
+});
+
 describe('at the same time', () => {
   const times = <Value>(count: number, make: (index: number) => Promise<Value>) =>
     Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+  test('many that ask for leases of a license do not keep it from being banned', async () => {
+    const license = await application.mintOne();
+    const { licenseKey } = license;
+    await ask('validate', { licenseKey, hwid });
+    let isBanned = false;
+    const asking = times(24, async () => {
+      for (let count = 0; count < 200 && !isBanned; count += 1) await ask('lease', { licenseKey, hwid });
+    });
+    await done(post(`/licenses/${license.id}/ban`));
+    isBanned = true;
+    await asking;
+    expect(await ask('lease', { licenseKey, hwid })).toMatchObject({ code: 'BANNED' });
+  });
 
   test('leases of one device have different sequence numbers', async () => {
     const license = await application.mintOne();

@@ -240,6 +240,7 @@ const routes: readonly Route[] = [
       EXPIRED: 403,
       HWID_MISMATCH: 403,
       HWID_BANNED: 403,
+      LIMIT_REACHED: 409,
     },
     body: (ids) => ({ deviceRequest: deviceRequestOf(ids.app, 'device') }),
   },

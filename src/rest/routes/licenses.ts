@@ -192,6 +192,7 @@ const offlineLeaseRoute = createRoute({
       'EXPIRED',
       'HWID_MISMATCH',
       'HWID_BANNED',
+      'LIMIT_REACHED',
     ),
   },
 });

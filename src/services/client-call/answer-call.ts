@@ -4,9 +4,9 @@ import type { AnswerCode, CallHead } from '../../protocol/v2/messages.ts';
 import type { SealedClient } from '../client-session/answer-sealed.ts';
 import { noteVerdict } from '../client-session/note-verdict.ts';
 import type { ServiceContext } from '../context.ts';
-import { applicationNotFound, ServiceError } from '../errors.ts';
+import { applicationNotFound } from '../errors.ts';
 import { ProtocolError } from '../protocol-error.ts';
-import { isUnavailable } from '../unavailable.ts';
+import { saysUnavailable } from '../unavailable.ts';
 import { admitCall } from './admit-call.ts';
 import { callMessage } from './call-message.ts';
 import { type AnswerMembers, type Call, findCall } from './calls.ts';
@@ -49,8 +49,7 @@ async function resultOf(ctx: ServiceContext, call: OpenedCall, epoch: string): P
   } catch (error) {
     // The application was deleted in the meantime: nobody can sign for it.
     if (error instanceof ProtocolError && error.code === 'SESSION_EXPIRED') throw applicationNotFound();
-    if (!isUnavailable(error) && !(error instanceof ServiceError && error.code === 'UNAVAILABLE'))
-      throw error;
+    if (!saysUnavailable(error)) throw error;
     ctx.env.log.error({ err: error }, 'a call could not be judged: a required dependency is unavailable');
     return refuse(ctx, call, 'UNAVAILABLE');
   }

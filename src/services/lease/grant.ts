@@ -1,6 +1,9 @@
+import { QueueFullError } from '../../lib/fair-queue.ts';
+import { networkOf } from '../../lib/ip.ts';
 import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
 import { decide } from '../license/decide.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { type LeaseTerms, leaseEnd, signLease } from './claims.ts';
@@ -16,15 +19,36 @@ export interface LeaseApplicant {
   readonly heldSeq?: number;
 }
 
-/** `none`: the license ends within a second. `changed`: the license is no longer as it was judged; judge it again. */
-export type Grant = { readonly lease: string } | 'none' | 'changed';
+/**
+ * `none`: the license ends within a second. `changed`: the license is no longer as it was judged; judge it again.
+ * `too-many-devices`: it has leases on as many devices as a license may have.
+ */
+export type Grant = { readonly lease: string } | 'none' | 'changed' | 'too-many-devices';
+
+/** How long a lease may wait for its turn, in milliseconds. Programs renew at half of the term, so they can ask again. */
+const maxWait = 2_000;
+const busy = () =>
+  new ServiceError('UNAVAILABLE', 'Too many leases are being issued at once. Try again shortly.');
 
 /**
- * Issues a lease to client software. The license is locked and checked again, so that a ban either comes first and
+ * Issues a lease to client software, a few at a time: each one holds a connection that other tenants wait for, and a lock
+ * that a ban of its license waits for. The license is locked and checked again, so that a ban either comes first and
  * prevents the lease, or comes later and revokes it.
  * @throws {ServiceError} UNAVAILABLE
  */
 export async function grantLease(ctx: ServiceContext, applicant: LeaseApplicant): Promise<Grant> {
+  const queuedAt = performance.now();
+  try {
+    return await ctx.env.leaseTurns.run(networkOf(ctx.client.ip), () => {
+      if (performance.now() - queuedAt > maxWait) throw busy();
+      return grantInTurn(ctx, applicant);
+    });
+  } catch (error) {
+    throw error instanceof QueueFullError ? busy() : error;
+  }
+}
+
+async function grantInTurn(ctx: ServiceContext, applicant: LeaseApplicant): Promise<Grant> {
   const { application, hwid, licenseId } = applicant;
   const issuedAt = new Date(ctx.env.clock.now());
   const deviceHash = hashOf(application.id, hwid);
@@ -43,9 +67,10 @@ export async function grantLease(ctx: ServiceContext, applicant: LeaseApplicant)
       hwid,
       ...terms,
     });
-    return recorded === null ? 'changed' : { terms, recorded };
+    if (recorded === 'device-banned') return 'changed';
+    return typeof recorded === 'string' ? recorded : { terms, recorded };
   });
-  if (issued === 'changed' || issued === 'none') return issued;
+  if (typeof issued === 'string') return issued;
   logGrant(ctx, applicant, issued);
   return { lease: await signLease(issued.terms, issued.recorded) };
 }

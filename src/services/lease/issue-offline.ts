@@ -43,7 +43,8 @@ export interface IssuedOfflineLease {
  * Issues a lease for a device without a network, from the text that the device shows. It is the developer's explicit
  * decision for one device, so it does not depend on the setting `leasesEnabled`, which is about what clients get on their
  * own.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED
+ * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED,
+ *   LIMIT_REACHED
  */
 export async function issueOfflineLease({
   ctx,

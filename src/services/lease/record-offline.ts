@@ -1,4 +1,5 @@
 import type { Prisma } from '../../db/client.ts';
+import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
 import type { DeviceRequest } from '../../protocol/v2/device-request.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
@@ -9,7 +10,7 @@ import { decide, type RefusalCode } from '../license/decide.ts';
 import { applyToLocked, type LockedLicense, lockLicense } from '../license/lock.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { type LeaseTerms, leaseEnd } from './claims.ts';
-import { type RecordedLease, recordLease } from './record.ts';
+import { maxDevices, type RecordedLease, recordLease } from './record.ts';
 
 /** A device request and the license that answers it. */
 export interface OfflineIssue {
@@ -51,26 +52,29 @@ export async function recordOfflineLease(
   const expiresAt = leaseEnd(issuedAt, days, license.expiresAt);
   if (expiresAt === null) throw refuse('EXPIRED');
   const terms: LeaseTerms = { application, license, deviceHash, issuedAt, expiresAt, nonce };
-  const lease = {
-    applicationId: application.id,
-    licenseId,
-    deviceHash,
-    hwid: license.hwid,
-    issuedAt,
-    expiresAt,
-  };
+  // Without a lock on devices, the license may be bound to another device than the one that asks.
+  const isOwn = license.hwid !== null && hashOf(application.id, license.hwid) === deviceHash;
+  const hwid = isOwn ? license.hwid : null;
+  const lease = { applicationId: application.id, licenseId, deviceHash, hwid, issuedAt, expiresAt };
   const recorded = await recordLease(transaction, lease);
-  if (recorded === null) throw refuse('HWID_BANNED');
+  if (recorded === 'device-banned') throw refuse('HWID_BANNED');
+  if (recorded === 'too-many-devices') throw tooManyDevices();
   await recordSecurityEvent(ctx, transaction, {
     developerId: application.developerId,
     applicationId: application.id,
     licenseId,
     event: 'lease_issued',
-    hwid: license.hwid,
+    hwid,
     metadata: { expiresAt: expiresAt.toISOString(), seq: recorded.seq, deviceHash },
   });
   return { terms, recorded };
 }
+
+const tooManyDevices = () =>
+  new ServiceError(
+    'LIMIT_REACHED',
+    `This license has leases on ${maxDevices} devices. Wait until some of them have ended.`,
+  );
 
 interface Use {
   readonly application: ApplicationSnapshot;

@@ -23,16 +23,24 @@ export interface RecordedLease {
   readonly isLoggedAlready: boolean;
 }
 
+/** Why a lease was not recorded. */
+export type Unrecorded = 'device-banned' | 'too-many-devices';
+
+/** A ban revokes all running leases of its license in one statement, so their number is limited. */
+export const maxDevices = 1_000;
+
 /**
  * Records a lease, with the next sequence number of its license and device. Numbers are at least the current time in
  * seconds, so that they rise even if an earlier row was purged, or a backup was restored.
- * @returns null if the device is banned
+ * @returns why it was not recorded, if the device is banned, or if leases of too many devices run for the license
  */
 export async function recordLease(
   transaction: Prisma.TransactionClient,
-  { applicationId, licenseId, deviceHash, hwid, issuedAt, expiresAt }: NewLease,
-): Promise<RecordedLease | null> {
+  lease: NewLease,
+): Promise<RecordedLease | Unrecorded> {
+  const { applicationId, licenseId, deviceHash, hwid, issuedAt, expiresAt } = lease;
   await lockDevice(transaction, deviceHash);
+  if (!(await hasRoom(transaction, lease))) return 'too-many-devices';
   const jti = newId();
   const halfTerm = (expiresAt.getTime() - issuedAt.getTime()) / 2;
   const logBefore = new Date(issuedAt.getTime() - halfTerm);
@@ -63,7 +71,18 @@ export async function recordLease(
     RETURNING held.seq::float8 AS seq, held.rev::float8 AS rev,
       (SELECT seq FROM earlier)::float8 AS "previousSeq",
       coalesce((SELECT is_logged FROM earlier), false) AS "isLoggedAlready"`;
-  return row === undefined ? null : { jti, ...row };
+  return row === undefined ? 'device-banned' : { jti, ...row };
+}
+
+/** Concurrent leases may exceed the limit by their own number. */
+async function hasRoom(
+  transaction: Prisma.TransactionClient,
+  { applicationId, licenseId, deviceHash }: NewLease,
+): Promise<boolean> {
+  const others = await transaction.$queryRaw<unknown[]>`
+    SELECT FROM leases WHERE application_id = ${applicationId}::uuid AND license_id = ${licenseId}::uuid
+      AND device_hash <> ${deviceHash} LIMIT ${maxDevices}`;
+  return others.length < maxDevices;
 }
 
 type RecordedRow = Omit<RecordedLease, 'jti'>;

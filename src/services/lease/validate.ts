@@ -1,6 +1,6 @@
 import type { Call, ServiceContext } from '../context.ts';
 import { type ValidateInput, type Validation, validateLicense } from '../license/validate.ts';
-import { isUnavailable } from '../unavailable.ts';
+import { saysUnavailable } from '../unavailable.ts';
 import { grantLease, type LeaseApplicant } from './grant.ts';
 
 export interface LeasedValidation extends Validation {
@@ -30,7 +30,7 @@ async function leaseIfPossible(ctx: ServiceContext, applicant: LeaseApplicant): 
     const grant = await grantLease(ctx, applicant);
     return typeof grant === 'string' ? null : grant.lease;
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
+    if (!saysUnavailable(error)) throw error;
     ctx.env.log.error({ err: error }, 'a lease could not be issued: a required dependency is unavailable');
     return null;
   }
