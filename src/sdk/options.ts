@@ -3,7 +3,7 @@ import { ed25519KeyBytes } from '../protocol/constants.ts';
 import { sessionInitRequest } from '../protocol/messages.ts';
 import { type ClientStore, emptyStore } from './store/client-store.ts';
 import { createDefaultStore } from './store/default-store.ts';
-import { createSafeStore } from './store/safe-store.ts';
+import { createSafeStore, type SafeStore } from './store/safe-store.ts';
 
 export interface ClientOptions {
   /** Base URL of the service, such as `https://license.example.com`. */
@@ -57,8 +57,7 @@ export interface Settings {
   readonly runTime: () => number;
   readonly leases: boolean;
   readonly builtAt: number;
-  /** Never rejects. */
-  readonly store: ClientStore;
+  readonly store: SafeStore;
 }
 
 /** The limit of setTimeout, which fires immediately for longer delays. */

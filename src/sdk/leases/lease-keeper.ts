@@ -1,14 +1,14 @@
 import { deviceHash } from '../../protocol/v2/device-hash.ts';
 import type { LeaseClaims } from '../../protocol/v2/lease.ts';
 import type { Settings } from '../options.ts';
-import { everyTenMinutes } from './every-ten-minutes.ts';
+import { atIntervals } from './at-intervals.ts';
 import { judgeLease, readNewLease } from './judge-lease.ts';
 import type { LeaseClock } from './lease-clock.ts';
 import type { LeaseMemory } from './lease-memory.ts';
 import type { LeaseProblem } from './lease-problem.ts';
 import { entryId, findEntry, type LeaseEntry, type LeaseRecord, withEntry } from './lease-record.ts';
 import type { RevocationList } from './revocation-list.ts';
-import { createRunTimes } from './run-times.ts';
+import { createRunTimes, secondsAhead } from './run-times.ts';
 
 /** What a lease is about. */
 export interface LeaseSubject {
@@ -95,10 +95,10 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
   function startCounting(): void {
     if (isCounting) return;
     isCounting = true;
-    everyTenMinutes(() => {
+    atIntervals(secondsAhead, () => {
       memory.change((record) => {
         const entries = record.entries.map((entry) =>
-          runTimes.isCounting(entry) ? runTimes.counted(entry) : entry,
+          runTimes.isCounting(entry) ? runTimes.charged(entry) : entry,
         );
         return { record: { ...clock.advanced(record), entries }, result: undefined };
       });
@@ -137,12 +137,15 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         return { record, result: isDue ? { held: entry.seq } : 'none' };
       }),
     judge: (subject) =>
-      memory.change(async (before) => {
+      memory.change<LeaseClaims | LeaseProblem>(async (before) => {
         const entry = entryOf(before, subject);
         const result = await judgeStored(before, entry, subject.device);
-        if (typeof result !== 'string') startCounting();
         const record = clock.advanced(before);
-        return { record: entry === null ? record : withEntry(record, entry), result };
+        if (entry === null) return { record, result };
+        if (typeof result === 'string') return { record: withEntry(record, entry), result };
+        startCounting();
+        // A lease whose uses leave no trace would have no bound.
+        return { record: withEntry(record, runTimes.charged(entry)), result, ifNotStored: 'not-stored' };
       }),
     accept: (subject, lease, facts) =>
       memory.change((before) => {
@@ -169,7 +172,7 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         const accepted = withLease(record, subject, lease, claims);
         const nonces = record.nonces.filter((nonce) => nonce !== non);
         const result = await judgeStored(accepted, findEntry(accepted, subject.id), subject.device);
-        return { record: { ...accepted, nonces }, result };
+        return { record: { ...accepted, nonces }, result, ifNotStored: 'not-stored' };
       }),
   };
 }

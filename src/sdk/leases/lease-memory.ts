@@ -5,6 +5,8 @@ import { emptyRecord, type LeaseRecord, parseRecord, recordText } from './lease-
 export interface Changed<Result> {
   readonly record: LeaseRecord;
   readonly result: Result;
+  /** The result instead, if the record could not be stored. */
+  readonly ifNotStored?: Result;
 }
 
 export interface LeaseMemory {
@@ -18,15 +20,24 @@ export interface LeaseMemory {
 export function createLeaseMemory({ appId, store }: Pick<Settings, 'appId' | 'store'>): LeaseMemory {
   const name = `${appId}/leases`;
   let last: Promise<unknown> = Promise.resolve();
+  /** Whether the store has what this process last wrote. */
+  let isSaved = true;
+
+  /** @returns whether the store has the record */
+  async function save(record: LeaseRecord, before: LeaseRecord): Promise<boolean> {
+    const text = recordText(record);
+    const isNew = text !== recordText(before);
+    // A program without leases writes nothing.
+    if ((isNew || !isSaved) && isWorthKeeping(record)) isSaved = await store.write(name, text);
+    return isSaved;
+  }
+
   return {
     change(change) {
       const turn = last.then(async () => {
         const before = parseRecord(await store.read(name));
-        const { record, result } = await change(before);
-        const text = recordText(record);
-        // A program without leases writes nothing.
-        if (text !== recordText(before) && isWorthKeeping(record)) await store.write(name, text);
-        return result;
+        const { record, result, ifNotStored = result } = await change(before);
+        return (await save(record, before)) ? result : ifNotStored;
       });
       last = turn.catch(() => undefined);
       return turn;

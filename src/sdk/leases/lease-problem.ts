@@ -11,6 +11,7 @@
  * | `revocations-missing` | the newest revocation list is gone from the store |
  * | `not-requested` | an imported lease does not answer a request of this device, or one that was answered before |
  * | `superseded` | an imported lease is older than the one that is stored |
+ * | `not-stored` | the store has not taken the record of this use, without which nothing would bound the lease |
  * | `invalid` | it is not a lease for this application and device that the application has signed |
  */
 export type LeaseProblem =
@@ -22,4 +23,5 @@ export type LeaseProblem =
   | 'revocations-missing'
   | 'not-requested'
   | 'superseded'
+  | 'not-stored'
   | 'invalid';

@@ -27,6 +27,7 @@ const messages: Readonly<Record<LeaseProblem, string>> = {
   'revocations-missing': 'The revocation list is missing from the store',
   'not-requested': 'The lease does not answer a request of this device, or one that was answered before',
   superseded: 'The lease is older than another one that this program has seen',
+  'not-stored': 'The store has not taken what the client has to keep about leases',
   invalid: 'This is no lease for this application and device',
 };
 

@@ -11,7 +11,8 @@ export interface RevocationList {
   read(record: LeaseRecord): Promise<RevocationsClaims | 'missing' | null>;
   /** Checks a list that is new to the client. @param time Unix seconds */
   check(list: string, record: LeaseRecord, time: number): RevocationsResult;
-  write(list: string): Promise<void>;
+  /** @returns whether the store has the list */
+  write(list: string): Promise<boolean>;
 }
 
 /** The newest revocation list, in the store. */

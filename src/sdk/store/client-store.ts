@@ -12,8 +12,8 @@ export interface ClientStore {
 /** Longer texts are not ours. A revocation list is the longest: at most 1 MiB. */
 export const maxTextLength = 1_048_576;
 
-/** Keeps nothing. */
+/** Keeps nothing, and says so. */
 export const emptyStore: ClientStore = {
   read: async () => null,
-  write: async () => {},
+  write: () => Promise.reject(new Error('This store keeps nothing')),
 };

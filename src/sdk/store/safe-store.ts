@@ -1,11 +1,18 @@
 import { type ClientStore, maxTextLength } from './client-store.ts';
 
+/** A store that never rejects, and answers in time. */
+export interface SafeStore {
+  read(name: string): Promise<string | null>;
+  /** @returns whether the text has reached the store */
+  write(name: string, text: string): Promise<boolean>;
+}
+
 /**
  * Makes a store that never rejects and answers in time, whatever the given one does. It remembers what it has written, and
  * returns that where the given store has lost it, or has not replaced an earlier text.
  * @param patienceMs milliseconds that a read or a write may take
  */
-export function createSafeStore(store: ClientStore, patienceMs: number): ClientStore {
+export function createSafeStore(store: ClientStore, patienceMs: number): SafeStore {
   const written = new Map<string, string>();
   /** Names whose last text may not have reached the store. */
   const unsaved = new Set<string>();
@@ -53,9 +60,10 @@ export function createSafeStore(store: ClientStore, patienceMs: number): ClientS
       const write = lastWrite.then(async () => {
         const saved = await patiently(() => store.write(name, text));
         if (saved && written.get(name) === text) unsaved.delete(name);
+        return saved;
       });
       lastWrite = write;
-      await write;
+      return write;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { verdictCodes } from '../../../src/protocol/messages.ts';
 import { createClient } from '../../../src/sdk/index.ts';
 import { json } from '../stand-in.ts';
@@ -145,9 +145,31 @@ describe('no lease stands in', () => {
     const device = await leased(server);
     device.store.write = () => Promise.reject(new Error('read-only'));
     server.onCall = ({ refused }) => refused('BANNED');
-    await device.validate();
+    expect(await device.validate()).toMatchObject({ kind: 'verdict', valid: false, code: 'BANNED' });
     disconnect(server);
     expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'none' });
+    device.restart();
+    expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'not-stored' });
+  });
+
+  test('where the store does not take the record of its use, whatever the clock says', async ({ server }) => {
+    const device = await leased(server);
+    const { write } = device.store;
+    device.store.write = () => Promise.reject(new Error('read-only'));
+    for (const days of [6, -6, 6, -6]) {
+      device.turnClock(days * day);
+      device.restart();
+      const refused = { kind: 'failure', reason: 'network', lease: 'not-stored' };
+      expect(await device.validate()).toMatchObject(refused);
+      expect(await device.validate()).toMatchObject({ kind: 'failure' });
+    }
+    device.store.write = write;
+    expect(await device.validate()).toMatchObject(fromLease);
+  });
+
+  test('in a client that keeps nothing', async ({ server }) => {
+    const device = await leased(server, { store: null });
+    expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'not-stored' });
   });
 });
 
@@ -245,6 +267,34 @@ describe('the end of a lease', () => {
     }
     device.restart();
     expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'used-up' });
+  });
+
+  test('counts at least a minute of each run that uses it', async ({ server }) => {
+    const device = await leased(server);
+    device.clock.runTime = (term - 3 * minute) * 1000;
+    expect(await device.validate()).toMatchObject(fromLease);
+    for (let run = 0; run < 3; run += 1) {
+      device.restart();
+      expect(await device.validate(), `run ${run}`).toMatchObject(fromLease);
+    }
+    device.restart();
+    expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'used-up' });
+  });
+
+  test('counts every minute of a run before it has passed', async ({ server }) => {
+    const device = await leased(server);
+    const used = () => JSON.parse(device.store.texts.get(`${appId}/leases`) ?? '').entries[0].used;
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    device.restart();
+    await device.validate();
+    for (let minutes = 1; minutes <= 3; minutes += 1) {
+      expect(used()).toBe(minutes * minute);
+      device.clock.runTime += minute * 1000;
+      vi.advanceTimersByTime(minute * 1000);
+      // Waits for the timer's change, which comes before this one.
+      await device.client().leases.importLease('nonsense', { licenseKey, hwid });
+    }
   });
 
   test('does not count the same time twice for programs that run at once', async ({ server }) => {
