@@ -43,6 +43,8 @@ export interface LeaseKeeper {
   accept(subject: LeaseSubject, lease: string, facts: LicenseFacts): Promise<void>;
   /** Notes an answer that the license is valid, without a lease. */
   confirm(subject: LeaseSubject, facts: LicenseFacts): Promise<void>;
+  /** Deletes the lease only if it can be used no more, after an answer that there will be no other. */
+  keepUntilEnd(subject: LeaseSubject, said: Said): Promise<void>;
   /** Deletes the lease, after a signed refusal. */
   remove(subject: LeaseSubject, refusal: Said): Promise<void>;
   /** Stores a lease that was carried to this device. It must answer a device request, each of which it answers once. */
@@ -159,6 +161,11 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         const claims = entry.lease === null ? 'none' : readNew(record, subject, entry.lease);
         const isOutdated = typeof claims !== 'string' && differs(claims, facts);
         return { ...entry, isOutdated: entry.isOutdated || isOutdated };
+      }),
+    keepUntilEnd: (subject, said) =>
+      changeEntry(subject, said, (entry, record) => {
+        const isUsable = entry.lease !== null && typeof readNew(record, subject, entry.lease) !== 'string';
+        return isUsable ? entry : { ...entry, lease: null };
       }),
     remove: (subject, refusal) => changeEntry(subject, refusal, (entry) => ({ ...entry, lease: null })),
     importLease: (subject, lease) =>

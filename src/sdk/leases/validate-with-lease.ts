@@ -24,16 +24,24 @@ export async function validateWithLease(
   if (typeof licenseKey !== 'string' || typeof hwid !== 'string') return validate(call, licenseKey, options);
   const subject = keeper.subjectOf(licenseKey, hwid);
   const asked = { members: { licenseKey, hwid }, signal };
-  const answer = await ask(call, asked, await keeper.question(subject));
+  let answer = await ask(call, asked, await keeper.question(subject));
+  if (isWithoutLeases(answer)) {
+    await keeper.keepUntilEnd(subject, answer.inner);
+    answer = await ask(call, asked, 'none');
+  }
   if (answer.kind === 'failure') return fallBack(keeper, subject, answer);
   const { inner } = answer;
-  if (!inner.success) {
-    await keeper.remove(subject, inner);
-    // Not about the license: the application no longer issues leases.
-    if (inner.code === 'LEASES_DISABLED') return validate(call, licenseKey, options);
-  } else if (inner.lease === undefined) await keeper.confirm(subject, inner);
+  if (!inner.success) await keeper.remove(subject, inner);
+  else if (inner.lease === undefined) await keeper.confirm(subject, inner);
   else await keeper.accept(subject, inner.lease, inner);
   return verdictOf(inner);
+}
+
+type LeaseAnswer = Answer<CallResults['validate' | 'lease']>;
+
+/** Whether the application no longer issues leases. This says nothing about the license. */
+function isWithoutLeases(answer: LeaseAnswer | Failure): answer is LeaseAnswer {
+  return answer.kind === 'answer' && !answer.inner.success && answer.inner.code === 'LEASES_DISABLED';
 }
 
 interface Asked {
@@ -45,7 +53,7 @@ function ask(
   call: Call<CallName>,
   { members, signal }: Asked,
   question: LeaseQuestion,
-): Promise<Answer<CallResults['validate' | 'lease']> | Failure> {
+): Promise<LeaseAnswer | Failure> {
   if (question === 'none') return call({ call: 'validate', members, signal });
   if (question === 'first') return call({ call: 'validate', members: { ...members, lease: true }, signal });
   // With the number of the lease that is held, the service notices that an earlier state of the disk was restored.

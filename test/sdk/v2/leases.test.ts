@@ -199,16 +199,43 @@ describe('renewal', () => {
     expect(issued).toHaveLength(2);
   });
 
-  test('where leases have ended: the license is validated, and the lease deleted', async ({ server }) => {
-    const device = createDevice(server);
-    issueLeases(server);
-    await device.validate();
-    device.passWithoutProgram(term / 2);
-    server.onCall = ({ request, refused, good }) =>
-      request.call === 'lease' ? refused('LEASES_DISABLED') : good();
-    expect(await device.validate()).toMatchObject(fromService);
-    disconnect(server);
-    expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'none' });
+  describe('where the application no longer issues leases', () => {
+    /** A device whose lease is due, and a service that answers what is given to a validation. */
+    async function due(server: StandIn, onValidate: StandIn['onCall'] = ({ good }) => good()) {
+      const device = createDevice(server);
+      issueLeases(server);
+      await device.validate();
+      device.passWithoutProgram(term / 2);
+      server.onCall = (context) =>
+        context.request.call === 'lease' ? context.refused('LEASES_DISABLED') : onValidate(context);
+      return device;
+    }
+
+    test('validates the license, and keeps the lease until its end', async ({ server }) => {
+      const device = await due(server);
+      expect(await device.validate()).toMatchObject(fromService);
+      const { onKeys, onCall } = server;
+      disconnect(server);
+      expect(await device.validate()).toMatchObject(fromLease);
+      device.passWithoutProgram(term / 2);
+      expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'expired' });
+      Object.assign(server, { onKeys, onCall });
+      for (let turn = 0; turn < 2; turn += 1) expect(await device.validate()).toMatchObject(fromService);
+      expect(server.calls.at(-2)?.request).toMatchObject({ call: 'validate' });
+      expect(server.calls.at(-1)?.request).toMatchObject({ call: 'validate', lease: true });
+    });
+
+    test('deletes the lease of a license that is refused', async ({ server }) => {
+      const device = await due(server, ({ refused }) => refused('BANNED'));
+      expect(await device.validate()).toMatchObject({ kind: 'verdict', valid: false, code: 'BANNED' });
+      disconnect(server);
+      expect(await device.validate()).toMatchObject({ kind: 'failure', lease: 'none' });
+    });
+
+    test('uses the lease if the validation has no answer', async ({ server }) => {
+      const device = await due(server, () => (response) => response.destroy());
+      expect(await device.validate()).toMatchObject(fromLease);
+    });
   });
 
   test('after a signed refusal is a new lease', async ({ server }) => {
