@@ -41,7 +41,7 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const settings = parseOptions(options);
-  const clock = createServiceClock(settings.now);
+  const clock = createServiceClock(settings);
   const { leases, keeper, learnTime } = createLeases(settings, clock);
   if (settings.protocol === 1) return { ...clientOf(createSealedCall(settings)), leases };
   const call = createCall(settings, { clock, onSignedTime: learnTime });

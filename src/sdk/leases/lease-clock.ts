@@ -22,7 +22,8 @@ export interface LeaseClock {
 export function createLeaseClock(clock: ServiceClock, builtAt: number): LeaseClock {
   let signed = 0;
   const latest = (known: number): number => {
-    const time = clock.seconds();
+    // A clock that is known to be wrong says nothing, and its correction is a guess that must not outlast this process.
+    const time = clock.isCorrected() ? 0 : clock.seconds();
     // Compared, because a clock that returns no number must not spoil the record.
     return Math.max(known, builtAt, time > 0 ? time : 0);
   };

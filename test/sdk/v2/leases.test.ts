@@ -434,6 +434,22 @@ describe('a clock that is set back', () => {
     }
   });
 
+  test.for([-10, 10])(
+    'after it was %d years wrong and then set right is no reason to refuse a lease',
+    async (years, { server }) => {
+      const device = createDevice(server);
+      device.turnClock(years * 365 * day);
+      issueLeases(server);
+      expect(await device.validate()).toMatchObject(fromService);
+      disconnect(server);
+      expect(await device.validate()).toMatchObject(fromLease);
+      device.turnClock(-years * 365 * day);
+      expect(await device.validate()).toMatchObject(fromLease);
+      device.restart();
+      expect(await device.validate()).toMatchObject(fromLease);
+    },
+  );
+
   test('that returns no number is refused, and forgets nothing', async ({ server }) => {
     const device = await leased(server);
     const { now } = device.clock;
