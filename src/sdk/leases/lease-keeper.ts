@@ -51,6 +51,12 @@ export interface LeaseKeeper {
   importLease(subject: LeaseSubject, lease: string): Promise<LeaseClaims | LeaseProblem>;
 }
 
+/** The outcome of an import. `non`: the request to reopen, if the lease could not be stored. */
+interface Taken {
+  readonly non?: string | undefined;
+  readonly result: LeaseClaims | LeaseProblem;
+}
+
 interface Parts {
   readonly settings: Pick<Settings, 'appId' | 'publicKey' | 'runTime'>;
   readonly clock: LeaseClock;
@@ -75,6 +81,7 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
     return judgeLease(entry, { appId, publicKey, device, last, time: clock.seconds(), revocations: list });
   }
 
+  /** @param record `last` is 0 where the lease itself says which time it is */
   function readNew(record: LeaseRecord, { id, device }: LeaseSubject, lease: string) {
     const reader = { appId, publicKey, device, last: record.last, time: clock.seconds() };
     return readNewLease(lease, { ...reader, held: findEntry(record, id) });
@@ -124,6 +131,32 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
       };
     });
 
+  /** Stores a lease that answers an open device request. */
+  const take = (subject: LeaseSubject, lease: string): Promise<Taken> =>
+    memory.change<Taken>(async (before) => {
+      const refuse = (result: LeaseProblem) => ({ record: clock.advanced(before), result: { result } });
+      const claims = readNew({ ...before, last: 0 }, subject, lease);
+      if (typeof claims === 'string') return refuse(claims);
+      const { non, iat } = claims;
+      // A lease that answers no request could be an old one, from before the license was moved to another device.
+      if (non === undefined || !before.nonces.includes(non)) return refuse('not-requested');
+      // Like an answer of the service, it ends the refusals after a clock was ahead for a while.
+      const accepted = withLease(clock.corrected(before, iat), subject, lease, claims);
+      const nonces = before.nonces.filter((nonce) => nonce !== non);
+      const result = await judgeStored(accepted, findEntry(accepted, subject.id), subject.device);
+      return {
+        record: { ...accepted, nonces },
+        result: { result },
+        ifNotStored: { non, result: typeof result === 'string' ? result : 'not-stored' },
+      };
+    });
+
+  const reopen = (nonce: string | undefined): Promise<void> =>
+    memory.change((record) => ({
+      record: nonce === undefined ? record : { ...record, nonces: [...record.nonces, nonce] },
+      result: undefined,
+    }));
+
   return {
     subjectOf(licenseKey, hwid) {
       const device = deviceHash(appId, hwid);
@@ -168,19 +201,12 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         return isUsable ? entry : { ...entry, lease: null };
       }),
     remove: (subject, refusal) => changeEntry(subject, refusal, (entry) => ({ ...entry, lease: null })),
-    importLease: (subject, lease) =>
-      memory.change<LeaseClaims | LeaseProblem>(async (before) => {
-        const record = clock.advanced(before);
-        const claims = readNew(record, subject, lease);
-        if (typeof claims === 'string') return { record, result: claims };
-        const { non } = claims;
-        // A lease that answers no request could be an old one, from before the license was moved to another device.
-        if (non === undefined || !record.nonces.includes(non)) return { record, result: 'not-requested' };
-        const accepted = withLease(record, subject, lease, claims);
-        const nonces = record.nonces.filter((nonce) => nonce !== non);
-        const result = await judgeStored(accepted, findEntry(accepted, subject.id), subject.device);
-        return { record: { ...accepted, nonces }, result, ifNotStored: 'not-stored' };
-      }),
+    async importLease(subject, lease) {
+      const { non, result } = await take(subject, lease);
+      // So that the same lease can be imported again.
+      if (result === 'not-stored') await reopen(non);
+      return result;
+    },
   };
 }
 

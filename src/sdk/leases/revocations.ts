@@ -9,19 +9,23 @@ import { refusalOf } from '../refusal.ts';
 import { maxTextLength } from '../store/client-store.ts';
 import type { LeaseClock } from './lease-clock.ts';
 import type { LeaseMemory } from './lease-memory.ts';
+import { leaseFailure } from './lease-verdict.ts';
 import type { RevocationList } from './revocation-list.ts';
 
 /** A revocation list that the client has stored. */
 export interface StoredRevocations {
   readonly kind: 'revocations';
-  /** When it was signed. */
+  /** 00:00 UTC of the day on which it was signed. */
   readonly issuedAt: Date;
   /** When a newer list is due. This one still counts after that. */
   readonly expiresAt: Date;
 }
 
 export interface Revocations {
-  /** Stores a revocation list that was carried to this device. White space in it is ignored. Never rejects. */
+  /**
+   * Stores a revocation list that was carried to this device. White space in it is ignored. Never rejects; a list that could not be
+   * stored is a failure, and counts until the program ends.
+   */
   importRevocations(list: string): Promise<StoredRevocations | Failure>;
   /** Fetches the service's revocation list and stores it. Never rejects. */
   fetchRevocations(options?: { readonly signal?: AbortSignal }): Promise<StoredRevocations | Failure>;
@@ -44,13 +48,19 @@ export function createRevocations({ settings, http, memory, revocations, clock }
       const read = revocations.check(list, record, Math.max(record.last, clock.seconds()));
       if (!read.ok) return { record, result: untrusted(messages[read.failed] ?? unsigned) };
       const { rev, iat, exp } = read.claims;
-      await revocations.write(list);
+      const isStored = await revocations.write(list);
       const result = {
         kind: 'revocations',
         issuedAt: new Date(iat * 1000),
         expiresAt: new Date(exp * 1000),
       } as const;
-      return { record: { ...record, revocationsRev: rev, last: Math.max(record.last, iat) }, result };
+      const ifNotStored = leaseFailure('not-stored');
+      return {
+        // Also if the list was not stored: it counts in this process.
+        record: { ...record, revocationsRev: rev, last: Math.max(record.last, iat) },
+        result: isStored ? result : ifNotStored,
+        ifNotStored,
+      };
     });
 
   async function fetchList(signal: AbortSignal): Promise<StoredRevocations | Failure> {
@@ -65,7 +75,7 @@ export function createRevocations({ settings, http, memory, revocations, clock }
   }
 
   return {
-    importRevocations: (list) => store(String(list).replaceAll(/\s/g, '')),
+    importRevocations: (list) => store((typeof list === 'string' ? list : '').replaceAll(/\s/g, '')),
     async fetchRevocations(options) {
       const { signal, end } = startDeadline(timeoutMs, options?.signal);
       try {

@@ -1,4 +1,4 @@
-import type { ClientStore } from './client-store.ts';
+import { type ClientStore, emptyStore } from './client-store.ts';
 import { createFileStore } from './file-store.ts';
 import { findStateFolder } from './state-folder.ts';
 
@@ -8,8 +8,9 @@ const browserStore: ClientStore = {
   write: async (name, text) => globalThis.localStorage.setItem(`latchkey/${name}`, text),
 };
 
-/** The store of a program that names none: files in Node.js, `localStorage` elsewhere. */
+/** The store of a program that names none: files in Node.js, if the user has a home, and `localStorage` elsewhere. */
 export function createDefaultStore(): ClientStore {
   const found = findStateFolder();
+  if (found === 'homeless') return emptyStore;
   return found === null ? browserStore : createFileStore(found);
 }

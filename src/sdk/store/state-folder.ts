@@ -34,8 +34,8 @@ export interface StateFolder {
   readonly files: z.infer<typeof fileSystemModule>;
 }
 
-/** The folder for programs' states of this user, and how to reach it; null outside of Node.js. */
-export function findStateFolder(): StateFolder | null {
+/** The folder for programs' states of this user, and how to reach it; null outside of Node.js. A user may have none. */
+export function findStateFolder(): StateFolder | 'homeless' | null {
   // Deno has the modules too, but asks the user for each permission.
   if ('Deno' in globalThis) return null;
   const found = nodeProcess.safeParse(Reflect.get(globalThis, 'process'));
@@ -54,6 +54,17 @@ export function findStateFolder(): StateFolder | null {
   // The XDG specification has relative paths ignored.
   const { XDG_STATE_HOME: xdg } = env;
   const other = () => (xdg !== undefined && isAbsolute(xdg) ? xdg : below('.local', 'state'));
-  const folder = (folders[platform] ?? other)();
+  const folder = findFolder(folders[platform] ?? other);
+  // A relative folder would be another one wherever the program is started.
+  if (folder === null || !isAbsolute(folder)) return 'homeless';
   return { folder: join(folder, 'latchkey'), path: path.data, files: files.data };
+}
+
+function findFolder(find: () => string): string | null {
+  try {
+    return find();
+  } catch {
+    // Node.js throws for a user without a home, as in some containers.
+    return null;
+  }
 }

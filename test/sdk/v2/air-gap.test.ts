@@ -54,6 +54,23 @@ describe('a device request', () => {
   });
 });
 
+test('a device request that could not be stored is an error', async ({ server }) => {
+  const { leases, store } = airGapped(server);
+  store.write = () => Promise.reject(new Error('read-only'));
+  await expect(leases().deviceRequest(hwid)).rejects.toThrow('The store has not taken the device request');
+  const forgetful = createDevice(server, { store: null }).client();
+  await expect(forgetful.leases.deviceRequest(hwid)).rejects.toThrow(Error);
+});
+
+test('values that are no texts are failures', async ({ server }) => {
+  const { leases } = airGapped(server);
+  const bare = Object.create(null);
+  const failed = { kind: 'failure' };
+  expect(await leases().check({ licenseKey: bare, hwid: bare })).toMatchObject(failed);
+  expect(await leases().importLease(bare, { licenseKey: bare, hwid: bare })).toMatchObject(failed);
+  expect(await leases().importRevocations(bare)).toMatchObject(failed);
+});
+
 describe('an imported lease', () => {
   test('that answers a device request is a verdict from then on, also after a restart', async ({
     server,
@@ -127,16 +144,48 @@ describe('an imported lease', () => {
     expect(await leases().check(of)).toMatchObject({ lease: 'clock-set-back' });
   });
 
-  test('does not set back the time that is known', async ({ server }) => {
-    const { leases, answer, turnClock, clock } = airGapped(server);
+  test('is the present, like an answer of the service, after a clock was ahead for a while', async ({
+    server,
+  }) => {
+    const { leases, answer, turnClock } = airGapped(server);
     const held = answer(await leases().deviceRequest(hwid));
     await leases().importLease(answer(await leases().deviceRequest(hwid), { seq: 1 }), of);
     turnClock(term - hour);
     expect(await leases().check(of)).toMatchObject(fromLease);
     turnClock(-(term - hour));
-    await leases().importLease(held, of);
     expect(await leases().check(of)).toMatchObject({ lease: 'clock-set-back' });
-    expect(clock.now).toBe(server.clock);
+    expect(await leases().importLease(held, of)).toMatchObject(fromLease);
+    expect(await leases().check(of)).toMatchObject(fromLease);
+    turnClock(-hour - 1);
+    expect(await leases().check(of)).toMatchObject({ lease: 'clock-set-back' });
+  });
+
+  test('of a device whose clock was years ahead is used once the clock is right', async ({ server }) => {
+    const { leases, answer, turnClock, restart } = airGapped(server);
+    await leases().importLease(answer(await leases().deviceRequest(hwid)), of);
+    turnClock(365 * day);
+    expect(await leases().check(of)).toMatchObject({ lease: 'expired' });
+    turnClock(-365 * day);
+    restart();
+    const lease = answer(await leases().deviceRequest(hwid), { seq: 2 });
+    expect(await leases().importLease(lease, of)).toMatchObject(fromLease);
+    restart();
+    expect(await leases().check(of)).toMatchObject(fromLease);
+    expect(await leases().importLease(lease, of)).toMatchObject({ lease: 'not-requested' });
+  });
+
+  test('that could not be stored is a failure, and can be imported again', async ({ server }) => {
+    const { leases, answer, store, restart } = airGapped(server);
+    const lease = answer(await leases().deviceRequest(hwid));
+    const { write } = store;
+    store.write = () => Promise.reject(new Error('read-only'));
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await leases().importLease(lease, of)).toMatchObject({ kind: 'failure', lease: 'not-stored' });
+    }
+    store.write = write;
+    expect(await leases().importLease(lease, of)).toMatchObject(fromLease);
+    restart();
+    expect(await leases().check(of)).toMatchObject(fromLease);
   });
 
   test('answers one of the last four requests', async ({ server }) => {

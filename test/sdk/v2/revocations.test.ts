@@ -132,6 +132,14 @@ describe('a revocation list', () => {
     },
   );
 
+  test('that could not be stored is a failure, and counts until the program ends', async ({ server }) => {
+    const { leases, store } = await leased(server);
+    store.write = () => Promise.reject(new Error('read-only'));
+    const notStored = { kind: 'failure', reason: 'no-lease', lease: 'not-stored' };
+    expect(await leases().importRevocations(listOf(server))).toMatchObject(notStored);
+    expect(await leases().check(of)).toMatchObject({ lease: 'revoked' });
+  });
+
   test('says a time that has been reached', async ({ server }) => {
     const { leases } = await leased(server);
     const iat = Math.floor(server.clock / 1000) + 2 * hour;

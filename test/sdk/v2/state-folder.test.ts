@@ -18,6 +18,12 @@ async function stateFolder(): Promise<string> {
   });
   return folder;
 }
+/** What `node:os` is for a user without an entry in the system's list of users. */
+const noHome = {
+  homedir: () => {
+    throw new Error('ENOENT: no such file or directory, uv_os_homedir');
+  },
+};
 const withDefaultStore = ({ options: { store: _, ...options } }: StandIn) => options;
 
 describe.skipIf(process.platform === 'win32' || process.platform === 'darwin')('without a store', () => {
@@ -42,6 +48,26 @@ describe.skipIf(process.platform === 'win32' || process.platform === 'darwin')('
       expect(await readFile(file, 'utf8')).toHaveLength(164);
     }
   });
+
+  test.for(['', undefined])(
+    'a program of a user whose home is %j keeps nothing',
+    async (home, { server }) => {
+      vi.stubEnv('XDG_STATE_HOME', undefined);
+      vi.stubEnv('HOME', home);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const module: unknown = home === '' ? null : noHome;
+      const original = process.getBuiltinModule;
+      const spy = vi.spyOn(process, 'getBuiltinModule');
+      spy.mockImplementation((name: string) =>
+        name === 'node:os' && module !== null ? Object(module) : original(name),
+      );
+      onTestFinished(() => spy.mockRestore());
+      for (let run = 1; run <= 2; run += 1) {
+        expect(await createClient(withDefaultStore(server)).validate('K')).toMatchObject(valid);
+        expect(server.keysAsked).toBe(run);
+      }
+    },
+  );
 
   test('a folder that cannot be written costs a round trip a run', async ({ server }) => {
     const folder = await stateFolder();
