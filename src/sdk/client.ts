@@ -13,7 +13,7 @@ import { type ValidateOptions, type ValidateOutcome, validate } from './validate
 
 export interface Client {
   /**
-   * Validates a license key. Never rejects. Unlock only on `kind: 'verdict'` with `valid: true`; `kind: 'failure'` says
+   * Validates a license key. Never rejects, unless the options `now` or `runTime` throw. Unlock only on `kind: 'verdict'` with `valid: true`; `kind: 'failure'` says
    * nothing about the license. With the option `leases`, a lease can stand in for a missing answer: `source` is then
    * `lease`.
    */

@@ -21,25 +21,27 @@ export interface ClientOptions {
   readonly protocol?: 1 | 2;
   /**
    * Timeout of a whole call in milliseconds, including what precedes the question. Default 10,000; with version 2 at most
-   * 30,000, and a longer one counts as 30,000.
+   * 30,000, and a longer one counts as 30,000. Waiting for a slow store is extra with `leases`: at most a quarter of the timeout,
+   * and at most 500 ms, for each of a few reads and writes. A signal does not end that.
    */
   readonly timeoutMs?: number;
   /** The fetch implementation to use. Default `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Returns the current time in milliseconds since the Unix epoch. Default `Date.now`. */
+  /** Returns the current time in milliseconds since the Unix epoch; must not throw. Default `Date.now`. */
   readonly now?: () => number;
-  /** Returns milliseconds of run time, which never decrease. Default `performance.now`. */
+  /** Returns milliseconds of run time, which never decrease; must not throw. Default `performance.now`. */
   readonly runTime?: () => number;
   /**
    * Whether `validate` asks for leases, with version 2, and falls back to one if no answer can be had. Default false: a
-   * program that has not decided what it does offline must not take a lease for an answer.
+   * program that has not decided what it does offline must not take a lease for an answer. Such a client keeps a timer for as long as the program runs.
    */
   readonly leases?: boolean;
   /** When this program was built, in milliseconds since the Unix epoch. A clock before that is known to be wrong. */
   readonly builtAt?: number;
   /**
    * What the client keeps between runs, with version 2. Default: files in the user's state folder in Node.js, and
-   * `localStorage` in browsers. Null keeps nothing.
+   * `localStorage` in browsers; nothing for a user without a home folder. Null keeps nothing, so that no lease can be used.
+   * Only one client at a time may use a store for an application: of two changes at once, one is lost.
    */
   readonly store?: ClientStore | null;
 }
@@ -84,7 +86,8 @@ export function parseOptions(options: ClientOptions): Settings {
     throw new TypeError(`timeoutMs must be a number greater than 0 and at most ${maxTimeoutMs}`);
   }
   if (protocol !== 1 && protocol !== 2) throw new TypeError('protocol must be 1 or 2');
-  if (leases === true && protocol !== 2) throw new TypeError('leases need protocol 2');
+  if (typeof leases !== 'boolean') throw new TypeError('leases must be true or false');
+  if (leases && protocol !== 2) throw new TypeError('leases need protocol 2');
   if (!Number.isFinite(builtAt)) throw new TypeError('builtAt must be milliseconds since the Unix epoch');
   if (typeof globalThis.crypto?.getRandomValues !== 'function') {
     throw new TypeError('This runtime has no Web Crypto (globalThis.crypto); use Node.js 20 or newer');
@@ -100,7 +103,7 @@ export function parseOptions(options: ClientOptions): Settings {
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     now,
     runTime,
-    leases: leases === true,
+    leases,
     builtAt,
     store: createSafeStore(parseStore(options.store), Math.min(timeoutMs / 4, storePatienceMs)),
   };

@@ -210,7 +210,7 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
   };
 }
 
-/** Whether the service says something else of the license than the lease does. */
+/** Whether the service says something else about the license than the lease does. */
 function differs(claims: LeaseClaims, { subscriptionTier, expiresAt }: LicenseFacts): boolean {
   const end = expiresAt === null ? null : Math.floor(Date.parse(expiresAt) / 1000);
   return claims.tier !== subscriptionTier || claims.lex !== end;

@@ -10,7 +10,7 @@
  * | `revoked` | a revocation list names the license |
  * | `revocations-missing` | the newest revocation list is gone from the store |
  * | `not-requested` | an imported lease does not answer a request of this device, or one that was answered before |
- * | `superseded` | an imported lease is older than the one that is stored |
+ * | `superseded` | the lease is older than another one that this program has seen |
  * | `not-stored` | the store has not taken the record of this use, without which nothing would bound the lease |
  * | `invalid` | it is not a lease for this application and device that the application has signed |
  */

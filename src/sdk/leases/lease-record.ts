@@ -23,8 +23,8 @@ const leaseEntry = z.object({
 export type LeaseEntry = Readonly<z.infer<typeof leaseEntry>>;
 
 /**
- * What a client knows about its leases. It is one text in the store: nobody can delete what bounds a lease and keep the
- * lease.
+ * What a client knows about its leases. It is one text in the store, so that a lease and its bounds are written together. It
+ * is not protected: someone who edits it, or restores an earlier one, removes all bounds but the signed ones.
  */
 const leaseRecord = z.object({
   /** The latest time that this device is known to have reached, in Unix seconds. */

@@ -190,7 +190,7 @@ describe('renewal', () => {
     expect(await device.validate()).toMatchObject(fromLease);
   });
 
-  test('is asked for when the service says something else of the license', async ({ server }) => {
+  test('is asked for when the service says something else about the license', async ({ server }) => {
     const device = createDevice(server);
     const { issued } = issueLeases(server, { tier: 2 });
     for (let turn = 0; turn < 2; turn += 1) await device.validate();
