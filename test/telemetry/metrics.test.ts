@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ApiClient } from '../setup/api-client.ts';
+import { createCallClient } from '../setup/call-client.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
 import { forFile, useWorld } from '../setup/use-world.ts';
 import { type Page, parsePage } from './page.ts';
@@ -100,6 +101,24 @@ test('GraphQL requests and results of sealed requests are counted', async () => 
   ).toBe(1);
   await server.deps.services.securityLog.flush();
   await (await rise('latchkey_security_log_written_total', {}, async () => ask(licenseKey))).toBe(1);
+});
+
+test('calls of version 2 are counted, and the age of the newest key is told', async () => {
+  const client = createCallClient(server, application);
+  const ask = () => client.ask('validate', { licenseKey: 'another' });
+  await (await rise('latchkey_call_answers_total', { code: 'LICENSE_NOT_FOUND' }, ask)).toBe(1);
+  await (await rise('latchkey_verdicts_total', { verb: 'validate', code: 'LICENSE_NOT_FOUND' }, ask)).toBe(1);
+  await (
+    await rise('latchkey_protocol_refusals_total', { code: 'KEY_UNKNOWN' }, () =>
+      client.post(new Uint8Array(311)),
+    )
+  ).toBe(1);
+  const sealed = { transport: 'sealed', method: 'POST', route: '/api/v2/call', status: '2xx' };
+  await (await rise('latchkey_requests_total', sealed, ask)).toBe(1);
+  const { samples } = await page();
+  const [age] = [...samples].filter(([key]) => key.startsWith('latchkey_service_key_age_seconds'));
+  expect(age?.[1]).toBeGreaterThanOrEqual(0);
+  expect(age?.[1]).toBeLessThan(3_600);
 });
 
 test('replays, rate limits and failed statements are counted', async () => {
