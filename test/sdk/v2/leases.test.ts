@@ -450,6 +450,20 @@ describe('a clock that is set back', () => {
     },
   );
 
+  test('that the service has corrected does not enter the record, but the signed time does', async ({
+    server,
+  }) => {
+    const device = createDevice(server);
+    device.turnClock(10 * 365 * day);
+    issueLeases(server);
+    await device.validate();
+    const signed = Math.floor(server.clock / 1000);
+    disconnect(server);
+    device.pass(day);
+    expect(await device.validate()).toMatchObject(fromLease);
+    expect(JSON.parse(device.store.texts.get(`${appId}/leases`) ?? '')).toMatchObject({ last: signed });
+  });
+
   test('that returns no number is refused, and forgets nothing', async ({ server }) => {
     const device = await leased(server);
     const { now } = device.clock;
