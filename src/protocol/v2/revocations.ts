@@ -42,7 +42,7 @@ export interface RevocationsExpectations {
   readonly publicKey: Uint8Array;
   /** In seconds since the Unix epoch. */
   readonly time: number;
-  /** The highest `rev` of all lists and leases of this application that the reader accepted: an older list lacks entries. */
+  /** The highest `rev` of all lists of this application that the reader accepted: an older list lacks entries. */
   readonly seenRev?: number;
 }
 
