@@ -441,6 +441,30 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
   );
 
   test(
+    'is told the age of its newest key of protocol version 2, and about keys of an unknown secret',
+    async () => {
+      expect((await examine(env)).fine).toMatch(
+        /service keys: Keys of protocol version 2: 1, the newest 0 hours/,
+      );
+      await admin.query(`UPDATE service_keys SET created_at = created_at - interval '26 hours'`);
+      try {
+        expect((await examine(env)).warnings).toMatch(/the newest 26 hours old\. A running service replaces/);
+        await admin.query(
+          `INSERT INTO service_keys (key_id, public_key, private_key_encrypted, not_before, not_after,
+             replay_epoch_sha256)
+           SELECT (key_id + 1) % 256, public_key, private_key_encrypted, not_before, not_after, replay_epoch_sha256
+           FROM service_keys`,
+        );
+        expect((await examine(env)).warnings).toMatch(/No configured master secret decrypts 1 keys/);
+      } finally {
+        await admin.query('DELETE FROM service_keys');
+      }
+      expect((await examine(env)).fine).toMatch(/no keys of protocol version 2 yet/);
+    },
+    long,
+  );
+
+  test(
     'with a transaction that has been idle for too long gets a warning',
     async () => {
       const pool = new pg.Pool({ connectionString: env.DATABASE_URL });

@@ -27,13 +27,12 @@ export async function checkServiceKeys(config: DataConfig, pool: Pool): Promise<
     ];
   }
   const age = Math.floor(newestAge / hour);
-  const count = current + previous;
+  const keys = `Keys of protocol version 2: ${current + previous}, the newest ${age} hours old`;
   return [
     newestAge > maxAge
       ? warn(
-          `The newest of ${count} keys of protocol version 2 is ${age} hours old. A running service replaces it after 24 ` +
-            'hours: if one is running, its log says why it has not.',
+          `${keys}. A running service replaces the newest after 24 hours: if one is running, its log says why it has not.`,
         )
-      : ok(`The newest of ${count} keys of protocol version 2 is ${age} hours old`),
+      : ok(keys),
   ];
 }
