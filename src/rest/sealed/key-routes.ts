@@ -26,10 +26,12 @@ export function createKeyApp(): Hono<RestEnv> {
   app.use(callPath, corsForAllOrigins('POST'));
   app.use(keyPath('*'), corsForAllOrigins('GET'), openToAllPages);
   app.get(keyPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
-    const statement = await getKeyStatement({ ctx: serviceContext(c), input: appParam(c) });
-    return c.body(new Uint8Array(statement), 200, {
+    const { bytes, etag } = await getKeyStatement({ ctx: serviceContext(c), input: appParam(c) });
+    return c.body(new Uint8Array(bytes), 200, {
       'Content-Type': keyMediaType,
       'Cache-Control': revalidated,
+      // The middleware would compute one for every request.
+      ETag: etag,
     });
   });
   app.use(revocationsPath('*'), corsForAllOrigins('GET'), openToAllPages);
@@ -38,7 +40,6 @@ export function createKeyApp(): Hono<RestEnv> {
     return c.body(text, 200, {
       'Content-Type': revocationsMediaType,
       'Cache-Control': revalidated,
-      // The middleware would compute one for every request.
       ETag: etag,
     });
   });

@@ -1,21 +1,31 @@
+import { encodeBase64Url } from '../../crypto/base64.ts';
+import { sha256 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../protocol/bytes.ts';
 import { type ServiceKey, signedStatement, statementBody } from '../../protocol/v2/key-statement.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 
+/** A signed key statement, as it is served. */
+export interface KeyStatement {
+  readonly bytes: Uint8Array;
+  /** A strong validator of `bytes`, with its quotation marks (RFC 9110 §8.8.3). */
+  readonly etag: string;
+}
+
 interface Signed {
   readonly notBefore: number;
-  readonly statement: Uint8Array;
+  readonly statement: KeyStatement;
 }
 
 /** The last statement of each cached application: it is signed once, however often it is asked for. */
 const signed = new WeakMap<ApplicationSnapshot, Signed>();
 
 /** The statement about a service key for the clients of one application. All instances sign the same bytes. */
-export function statementFor(application: ApplicationSnapshot, key: ServiceKey): Uint8Array {
+export function statementFor(application: ApplicationSnapshot, key: ServiceKey): KeyStatement {
   const last = signed.get(application);
   if (last !== undefined && last.notBefore === key.notBefore) return last.statement;
   const body = statementBody(key);
-  const statement = concatBytes(application.signer.sign(signedStatement(application.id, body)), body);
+  const bytes = concatBytes(application.signer.sign(signedStatement(application.id, body)), body);
+  const statement = { bytes, etag: `"${encodeBase64Url(sha256(bytes))}"` };
   signed.set(application, { notBefore: key.notBefore, statement });
   return statement;
 }

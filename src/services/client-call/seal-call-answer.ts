@@ -36,5 +36,5 @@ export function sealCallAnswer(ctx: ServiceContext, call: OpenedCall, members: A
 function newerStatement({ env }: ServiceContext, { application, key }: OpenedCall): { keys?: string } {
   const announced = env.serviceKeys.lastAnnounced();
   if (announced === null || announced.notBefore <= key.notBefore) return {};
-  return { keys: encodeBase64(statementFor(application, announced)) };
+  return { keys: encodeBase64(statementFor(application, announced).bytes) };
 }
