@@ -39,8 +39,10 @@ const tags = [
   {
     name: 'Client protocol',
     description:
-      'The protocol for client software: sealed with AES-256-GCM, signed with Ed25519. It is specified in ' +
-      '`src/protocol/SPEC.md`; the SDK `@latchkey/client` implements it.',
+      'Version 1 of the protocol for client software: sealed with AES-256-GCM, signed with Ed25519. It is specified in ' +
+      '`src/protocol/SPEC.md`. Version 2 is under `/api/v2` (`POST /call`, `GET /keys/{appId}`, ' +
+      '`GET /revocations/{appId}`); its bodies are bytes, and `src/protocol/v2/SPEC.md` specifies them. The SDK ' +
+      '`@latchkey/client` implements both.',
   },
 ];
 
