@@ -107,7 +107,7 @@ function announce(): void {
     ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
     ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
   ];
-  const minutes = onServer ? 6 : 4;
+  const minutes = onServer ? 9 : 6;
   if (isEveryday) process.stderr.write(`Takes about ${minutes} minutes on two idle processors.\n`);
   if (skipped.length > 0) process.stderr.write(`Left out: ${skipped.join('; ')}.\n`);
 }
