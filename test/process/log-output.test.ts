@@ -11,6 +11,9 @@ import { root } from '../setup/process.ts';
 
 /** The log of a process whose standard output fails. Run from the source, not the build. */
 
+/** A process may take seconds to start on a busy machine. */
+const patient = { timeout: 20_000 };
+
 const preamble = `
   import { createLogger } from './src/lib/log.ts';
   import { droppedLogLines } from './src/lib/log-output.ts';
@@ -86,11 +89,11 @@ describe.skipIf(process.platform === 'win32')('the log', () => {
     const writer = openSync(pipe.path, constants.O_WRONLY);
     const { child } = start(numbered, writer);
     closeSync(writer);
-    const latest = await vi.waitFor(() => linesIn(first).at(-1) ?? expect.fail('no line yet'));
+    const latest = await vi.waitFor(() => linesIn(first).at(-1) ?? expect.fail('no line yet'), patient);
     closeSync(first);
     await new Promise((resolve) => setTimeout(resolve, 500));
     const second = pipe.read();
-    await vi.waitFor(() => expect(linesIn(second).at(-1)).toBeGreaterThan(latest + 20));
+    await vi.waitFor(() => expect(linesIn(second).at(-1)).toBeGreaterThan(latest + 20), patient);
     closeSync(second);
     expect(child.exitCode).toBeNull();
   });
