@@ -9,11 +9,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { root } from '../setup/process.ts';
 
-/** The log of a process whose standard output fails. Run from the source, not the build. */
-
 /** A process may take seconds to start on a busy machine. */
 const patient = { timeout: 20_000 };
 
+/** The log of a process whose standard output fails. Run from the source, not the build. */
 const preamble = `
   import { createLogger } from './src/lib/log.ts';
   import { droppedLogLines } from './src/lib/log-output.ts';
