@@ -20,28 +20,37 @@ const revalidated = 'public, no-cache';
 /** A browser checks the origin of a 304 too. */
 const retainedHeaders = [...RETAINED_304_HEADERS, 'access-control-allow-origin'];
 
+/** A signed document, as a service returns it. */
+interface Document {
+  readonly content: Uint8Array<ArrayBuffer> | string;
+  readonly etag: string;
+}
+
 /** The requests of protocol version 2 that anyone may make without a key, on their whole paths. */
 export function createKeyApp(): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
   app.use(callPath, corsForAllOrigins('POST'));
-  app.use(keyPath('*'), corsForAllOrigins('GET'), openToAllPages);
-  app.get(keyPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
+
+  function serve(
+    pathOf: (appId: string) => string,
+    type: string,
+    find: (c: RestContext) => Promise<Document>,
+  ) {
+    app.use(pathOf('*'), corsForAllOrigins('GET'), openToAllPages);
+    app.get(pathOf(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
+      const { content, etag } = await find(c);
+      // The middleware would compute an ETag for every request.
+      return c.body(content, 200, { 'Content-Type': type, 'Cache-Control': revalidated, ETag: etag });
+    });
+  }
+
+  serve(keyPath, keyMediaType, async (c) => {
     const { bytes, etag } = await getKeyStatement({ ctx: serviceContext(c), input: appParam(c) });
-    return c.body(new Uint8Array(bytes), 200, {
-      'Content-Type': keyMediaType,
-      'Cache-Control': revalidated,
-      // The middleware would compute one for every request.
-      ETag: etag,
-    });
+    return { content: new Uint8Array(bytes), etag };
   });
-  app.use(revocationsPath('*'), corsForAllOrigins('GET'), openToAllPages);
-  app.get(revocationsPath(':appId'), rateLimit('session'), etag({ retainedHeaders }), async (c) => {
+  serve(revocationsPath, revocationsMediaType, async (c) => {
     const { text, etag } = await getRevocations({ ctx: serviceContext(c), input: appParam(c) });
-    return c.body(text, 200, {
-      'Content-Type': revocationsMediaType,
-      'Cache-Control': revalidated,
-      ETag: etag,
-    });
+    return { content: text, etag };
   });
   return app;
 }

@@ -1,5 +1,4 @@
-import { encodeBase64Url } from '../../crypto/base64.ts';
-import { sha256 } from '../../crypto/hash.ts';
+import { strongEtag } from '../../crypto/strong-etag.ts';
 import { concatBytes } from '../../protocol/bytes.ts';
 import { type ServiceKey, signedStatement, statementBody } from '../../protocol/v2/key-statement.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
@@ -7,7 +6,7 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 /** A signed key statement, as it is served. */
 export interface KeyStatement {
   readonly bytes: Uint8Array;
-  /** A strong validator of `bytes`, with its quotation marks (RFC 9110 §8.8.3). */
+  /** See `strongEtag`. */
   readonly etag: string;
 }
 
@@ -25,7 +24,7 @@ export function statementFor(application: ApplicationSnapshot, key: ServiceKey):
   if (last !== undefined && last.notBefore === key.notBefore) return last.statement;
   const body = statementBody(key);
   const bytes = concatBytes(application.signer.sign(signedStatement(application.id, body)), body);
-  const statement = { bytes, etag: `"${encodeBase64Url(sha256(bytes))}"` };
+  const statement = { bytes, etag: strongEtag(bytes) };
   signed.set(application, { notBefore: key.notBefore, statement });
   return statement;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { strongEtag } from '../../crypto/strong-etag.ts';
 import { type RevocationsClaims, shortLicenseId } from '../../protocol/v2/revocations.ts';
 import { revocationsType } from '../../protocol/v2/signed-token.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
@@ -8,7 +8,7 @@ import { listedUntil } from './listed.ts';
 /** A signed revocation list, as it is served. */
 export interface RevocationList {
   readonly text: string;
-  /** A strong validator of `text`, with its quotation marks (RFC 9110 §8.8.3). */
+  /** See `strongEtag`. */
   readonly etag: string;
   /** From when until when it is served, in milliseconds since the Unix epoch: a day. */
   readonly servedFrom: number;
@@ -37,8 +37,7 @@ export async function signRevocationList(
   const { rev, revoked } = await readRevoked(pool, id, new Date(iat * 1000));
   const claims: RevocationsClaims = { aud: id, iat, exp: iat + lifetime, rev, revoked };
   const text = await signer.signToken(revocationsType, claims);
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return { text, etag, servedFrom: iat * 1000, servedUntil: (iat + day) * 1000 };
+  return { text, etag: strongEtag(text), servedFrom: iat * 1000, servedUntil: (iat + day) * 1000 };
 }
 
 /** The counter, and the licenses with revoked leases that ran at this time, each with its last revocation. */
