@@ -10,8 +10,8 @@ export interface StatementReader {
 
 /**
  * Reads a key statement for a client that may hold one already. The client's clock is not consulted.
- * @returns null if it is no statement for this application, or older than the one held: whoever has an old key could
- *   otherwise move clients back to it
+ * @returns null if it is not a statement for this application, or is older than the one held: an attacker with an old
+ *   private key could otherwise move clients back to that key
  */
 export function learnStatement(
   bytes: Uint8Array,

@@ -11,7 +11,7 @@ interface LeasedCall {
 }
 
 /**
- * Validates a license key, and asks for a lease if there is none or half of its term is over. A lease stands in for an
+ * Validates a license key. Asks for a lease if the client has none, or after half of its term. A lease stands in for an
  * answer that cannot be had, never for a refusal.
  */
 export async function validateWithLease(

@@ -3,7 +3,7 @@
  * `a-z 0-9 - /`, and begin with the application's id and a slash.
  */
 export interface ClientStore {
-  /** Returns the text that was last written under this name; null if there is none. */
+  /** Returns the last text written under this name; null if nothing was written. */
   read(name: string): Promise<string | null>;
   /** Replaces the text of this name. A program that ends meanwhile must leave the previous text or the new one. */
   write(name: string, text: string): Promise<void>;

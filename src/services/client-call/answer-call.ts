@@ -47,7 +47,7 @@ async function resultOf(ctx: ServiceContext, call: OpenedCall, epoch: string): P
     ctx.env.counts.protocolRefusals.add(refusal);
     return refuse(ctx, call, refusal);
   } catch (error) {
-    // The application was deleted in the meantime: nobody can sign for it.
+    // The application was deleted in the meantime, so its answers can no longer be signed.
     if (error instanceof ProtocolError && error.code === 'SESSION_EXPIRED') throw applicationNotFound();
     if (!saysUnavailable(error)) throw error;
     ctx.env.log.error({ err: error }, 'a call could not be judged: a required dependency is unavailable');

@@ -94,5 +94,5 @@ const calls: Readonly<Record<CallName, Call>> = {
 
 const byName: ReadonlyMap<string, Call> = new Map(Object.entries(calls));
 
-/** The call of this name; null if there is none. */
+/** Finds a call by its name; null for an unknown name. */
 export const findCall = (name: string): Call | null => byName.get(name) ?? null;

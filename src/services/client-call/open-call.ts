@@ -58,7 +58,7 @@ function contextOf(key: RingKey, encapsulatedKey: Uint8Array): HpkeContext | nul
 export const malformedCall = (): ProtocolError =>
   new ProtocolError('MALFORMED', 'The body is not a request of protocol version 2: its length is wrong.');
 
-/** The causes are not told apart, so that nobody learns anything about the key. */
+/** One error for every cause, so that a sender learns nothing about the key. */
 const keyUnknown = (): ProtocolError =>
   new ProtocolError(
     'KEY_UNKNOWN',

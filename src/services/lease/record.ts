@@ -17,7 +17,7 @@ export interface RecordedLease {
   readonly jti: string;
   readonly seq: number;
   readonly rev: number;
-  /** The sequence number of the lease before; null if there is none. */
+  /** The sequence number of the previous lease; null for the first one. */
   readonly previousSeq: number | null;
   /** Whether an issue to this device was logged within the last half of a term. */
   readonly isLoggedAlready: boolean;

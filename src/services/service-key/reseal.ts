@@ -8,7 +8,7 @@ export interface ServiceKeyCounts {
   readonly current: number;
   readonly previous: number;
   readonly unreadable: number;
-  /** Seconds since the newest one was created; null if there is none. */
+  /** Age of the newest key in seconds; null without any key. */
   readonly newestAge: number | null;
 }
 

@@ -61,11 +61,11 @@ interface LoadedKey extends RingKey {
  * was set back, when the time of the recording comes again. Clients then fetch a statement of a new key.
  */
 export interface ServiceKeyRing {
-  /** The key that statements announce. @throws {StoreUnavailableError} if there is none */
+  /** The key that statements announce. @throws {StoreUnavailableError} if no key can be used */
   announced(): Promise<RingKey>;
-  /** The same, of the keys that are in memory; null if there is none. */
+  /** The same without reading the database; null if no key in memory can be used. */
   lastAnnounced(): RingKey | null;
-  /** The key that a request names; null if there is none that may be used. */
+  /** Finds the key that a request names; null if it is unknown or may no longer be used. */
   find(keyId: number): Promise<RingKey | null>;
   /** Reads the keys, and replaces, dates and destroys them as is due. Concurrent calls share one run. */
   refresh(): Promise<void>;
