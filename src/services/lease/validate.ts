@@ -9,9 +9,9 @@ export interface LeasedValidation extends Validation {
 }
 
 /**
- * Validates a license, and issues a lease if it is valid, a HWID was sent, and the application issues leases. The verdict
- * does not depend on the lease: there is none if the license was changed in between, or the database is unavailable and
- * the verdict came from a cache.
+ * Validates a license, and issues a lease if the license is valid, a HWID was sent, and the application issues leases. The
+ * verdict does not depend on the lease. It comes without one if the license was changed in between, or if a cache gave
+ * the verdict while the database is unavailable.
  * @throws {ServiceError} UNAVAILABLE
  */
 export async function validateWithLease({ ctx, input }: Call<ValidateInput>): Promise<LeasedValidation> {
