@@ -12,6 +12,7 @@ import { createAllowedOrigins } from './rest/middleware/allowed-origins.ts';
 import { identified } from './rest/middleware/authenticate.ts';
 import { createClientOrigin } from './rest/middleware/client-origin.ts';
 import { corsForAllowedOrigins } from './rest/middleware/cors.ts';
+import { readIdempotencyKey, replayedHeader } from './rest/middleware/idempotency-key.ts';
 import { limitBodyByActor, maxBodyBytes } from './rest/middleware/limit-body.ts';
 import { originGuard } from './rest/middleware/origin-guard.ts';
 import { requireJson } from './rest/middleware/require-json.ts';
@@ -88,6 +89,8 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
         start: (token) => cookies.push(sessionCookie(token, config.publicUrl)),
         end: () => cookies.push(clearedSessionCookie(config.publicUrl)),
       },
+      idempotencyKey: readIdempotencyKey(c),
+      replayed: () => c.header(replayedHeader, 'true'),
       breakOff: () => exchangeOf(c)?.outgoing.destroy(),
     });
     const last = cookies.at(-1);

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DatabaseAddress } from './db/address.ts';
 import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
+import { type AddressRange, parseAddressRange } from './lib/public-address.ts';
 import { type CountLimitName, countLimitDefaults } from './services/count-limits.ts';
 
 /** The configuration: all environment variables, parsed once and frozen. */
@@ -40,6 +41,9 @@ export interface Config {
   /** The maximum number of items that one owner can have, by name. */
   readonly countLimits: Readonly<Record<CountLimitName, number>>;
   readonly logRetentionDays: number;
+  /** Ranges of addresses that webhooks may be sent to although they are not public. */
+  readonly webhookAllow: readonly AddressRange[];
+  readonly eventRetentionDays: number;
   /** How long cached licenses are served while PostgreSQL is unavailable; 0 to refuse them. */
   readonly staleIfDownSeconds: number;
   /** The maximum number of licenses in each process's cache. */
@@ -141,6 +145,8 @@ const environment = z.object({
   RATE_LIMITS: numbersByName(rateLimitDefaults, 'write name=requests, at least 1 a minute,'),
   COUNT_LIMITS: numbersByName(countLimitDefaults, 'write name=count, at least 1,'),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
+  WEBHOOK_ALLOW: z.string().default('').transform(addressRanges),
+  EVENT_RETENTION_DAYS: integer(1, 3650).default(30),
   STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
   CACHED_LICENSES: integer(1, 100_000_000).default(50_000),
   WORKERS: integer(1, 64).default(1),
@@ -180,6 +186,21 @@ function numbersByName<Name extends string>(defaults: Readonly<Record<Name, numb
     });
 }
 
+/** Parses a comma-separated list of ranges of addresses. */
+function addressRanges(text: string, context: z.RefinementCtx): AddressRange[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.flatMap((part) => {
+    if (part === '') return [];
+    const range = parseAddressRange(part);
+    if (range !== null) return [range];
+    context.addIssue({
+      code: 'custom',
+      message: `has "${part}"; write ranges such as 127.0.0.0/8 or fd00::/8`,
+    });
+    return [];
+  });
+}
+
 /**
  * Reads the configuration from the environment. No other code reads the environment (design §4). An empty variable counts
  * as unset, because compose files and shells often set empty ones.
@@ -213,6 +234,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimits: value.RATE_LIMITS,
     countLimits: value.COUNT_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
+    webhookAllow: value.WEBHOOK_ALLOW,
+    eventRetentionDays: value.EVENT_RETENTION_DAYS,
     staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
     cachedLicenses: value.CACHED_LICENSES,
     logLevel: value.LOG_LEVEL,

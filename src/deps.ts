@@ -12,6 +12,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { openCountryDatabase } from './lib/country-database.ts';
 import { createFairQueue } from './lib/fair-queue.ts';
 import { createLogger, type Logger } from './lib/log.ts';
+import { createSessionUseRecorder } from './services/account-session/note-use.ts';
 import { createApiKeyUseRecorder } from './services/api-key/note-use.ts';
 import { openKeyring } from './services/application/open-keyring.ts';
 import { createChangeFeed } from './services/changes/changes.ts';
@@ -26,9 +27,11 @@ import {
   tooManyReads,
   turnLimits,
 } from './services/developer-turns.ts';
+import { createEndedSessions } from './services/ended-sessions.ts';
 import { createExportSlots } from './services/export-slots.ts';
 import { startMaintenance } from './services/maintenance.ts';
 import { metricFamilies } from './services/metric-families.ts';
+import { noEventStats } from './services/outbox/event-stats.ts';
 import { createReadiness, type Readiness } from './services/readiness.ts';
 import { createSecurityLogFeed } from './services/security-log/feed.ts';
 import { createSecurityLogWriter } from './services/security-log/writer.ts';
@@ -36,6 +39,8 @@ import { createServiceCounts } from './services/service-counts.ts';
 import { keepServiceKeysFresh } from './services/service-key/keep-fresh.ts';
 import { createServiceKeyRing } from './services/service-key/ring.ts';
 import { createUnreadAnswers } from './services/unread-answers.ts';
+import { startWebhookEngine } from './services/webhook/engine.ts';
+import type { ResolveHost } from './services/webhook/resolve.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 /** Everything that is opened at start, and closed at the end. */
@@ -61,6 +66,8 @@ export interface DepsOptions {
   readonly log?: Logger;
   /** Tests replace it, to reuse databases that they have emptied. */
   readonly openDatabase?: typeof openDatabase;
+  /** Tests replace DNS. */
+  readonly resolveHost?: ResolveHost;
   /** Called when a part that the service needs has died. */
   readonly onFatal?: ((error: Error) => void) | undefined;
 }
@@ -81,7 +88,7 @@ const closingMilliseconds = 500;
  */
 export async function createDeps(config: Config, options: DepsOptions = {}): Promise<Deps> {
   const { clock = systemClock, log = createLogger(config.logLevel), onFatal } = options;
-  const { openDatabase: open = openDatabase } = options;
+  const { openDatabase: open = openDatabase, resolveHost } = options;
   const closers: ((deadline?: number) => Promise<void>)[] = [];
   const close = async (deadline?: number): Promise<void> => {
     const failures: unknown[] = [];
@@ -107,9 +114,21 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const store = await openStore(config, database, { clock, log });
     closers.push(() => store.close());
     const changes = createChangeFeed({ database, store, watch, log });
-    const { logRetentionDays: retentionDays } = config;
+    const { logRetentionDays: retentionDays, eventRetentionDays } = config;
     closers.push(startClockWatch({ clock, log }));
-    closers.push(startMaintenance({ database, clock, log, retentionDays }));
+    const eventStats = noEventStats();
+    const onEvents = (developerIds: readonly string[]) => void changes.tellAndRecord('log', developerIds);
+    closers.push(
+      startMaintenance({
+        database,
+        clock,
+        log,
+        retentionDays,
+        eventRetentionDays,
+        onEvents,
+        eventStats,
+      }),
+    );
     const securityLogFeed = createSecurityLogFeed({
       changes,
       shared: database.kind === 'server',
@@ -119,7 +138,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       pool: database.pool,
       log,
       clock,
-      onWritten: (applicationIds) => void changes.tellAndRecord('log', [...applicationIds]),
+      onWritten: (topics) => void changes.tellAndRecord('log', [...topics]),
     });
     closers.push((deadline) =>
       securityLog.close(deadline === undefined ? undefined : deadline - closingMilliseconds),
@@ -131,6 +150,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
 
     const apiKeyUse = createApiKeyUseRecorder(database, clock, log);
     closers.push(() => apiKeyUse.close());
+    const sessionUse = createSessionUseRecorder(database, clock, log);
+    closers.push(() => sessionUse.close());
 
     const limitsOf = (kind: keyof typeof maxWaits) =>
       turnLimits(database.kind, config.databaseConnections, maxWaits[kind]);
@@ -141,7 +162,27 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       maxLicenses: config.cachedLicenses,
       clock,
     });
-    changes.attach({ caches, followers: securityLogFeed.followers });
+    const webhooks = startWebhookEngine({
+      pool: database.pool,
+      keyring,
+      clock,
+      log,
+      allowed: config.webhookAllow,
+      resolve: resolveHost,
+      environment: () => services,
+    });
+    closers.push((deadline) => webhooks.close(deadline));
+    const { followers } = securityLogFeed;
+    changes.attach({
+      caches,
+      followers: {
+        ...followers,
+        wake: (topics) => {
+          followers.wake(topics);
+          webhooks.wake(topics);
+        },
+      },
+    });
     const services: ServiceEnvironment = {
       database,
       changes,
@@ -150,13 +191,17 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       caches,
       securityLog,
       securityLogFeed,
+      eventStats,
       apiKeyUse,
+      sessionUse,
+      endedSessions: createEndedSessions(database.pool, log),
       exportSlots: createExportSlots(),
       unreadAnswers: createUnreadAnswers(),
       readTurns: createDeveloperTurns(limitsOf('read'), tooManyReads),
       changeTurns: createDeveloperTurns(limitsOf('change'), tooManyChanges),
       mintTurns: createFairQueue({ concurrency: 1, maxWaiting: maxMintsWaiting }),
       leaseTurns: createFairQueue({ concurrency: maxLeasesAtOnce, maxWaiting: maxLeasesWaiting }),
+      webhooks,
       keyring,
       tickets: createTicketSealer({
         ticketSecret: keyring.ticketSecret,
@@ -175,6 +220,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         countLimits: config.countLimits,
         cryptoEnforce: config.cryptoEnforce,
         registrationOpen: config.registrationOpen,
+        webhookAllow: config.webhookAllow,
         turnstile: config.turnstile,
       },
     };

@@ -107,6 +107,7 @@ async function open(config: Config, options: ServerOptions) {
       deps.readiness.drain();
       // Open streams would delay the drain. Closing them lets their clients reconnect to another instance at once.
       deps.services.securityLogFeed.close();
+      deps.services.webhooks.stop();
       await drain();
       await deps.close(deadline);
     },

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addBackupCommand } from './commands/backup.ts';
 import { addCreateDeveloperCommand } from './commands/create-developer.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addEventsCommand } from './commands/events.ts';
 import { addLeaseCommand } from './commands/lease.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addResetPasswordCommand } from './commands/reset-password.ts';
@@ -19,4 +20,5 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addCreateDeveloperCommand,
   addResetPasswordCommand,
   addLeaseCommand,
+  addEventsCommand,
 ];

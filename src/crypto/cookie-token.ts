@@ -12,8 +12,13 @@ export const cookieLifetimeSeconds = 7 * 24 * 60 * 60;
 /** Claims of a session cookie. */
 export interface CookieClaims {
   readonly developerId: DeveloperId;
-  /** Must equal the developer's session version. A password change sets a new one, which ends older cookies. */
+  /**
+   * The developer's session version at the login. It decides whether a cookie without a session is good, and, on
+   * instances of the version before sessions, whether any cookie is.
+   */
   readonly sessionVersion: number;
+  /** The id of the session in the database; null in a cookie of the version before sessions. */
+  readonly sessionId: string | null;
 }
 
 /** Claims of a cookie with a valid signature, its expiry, and a hash that identifies it. */
@@ -33,13 +38,15 @@ const tokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const claimsSchema = z.object({
   sub: z.uuid().transform((id) => id as DeveloperId),
   sessionVersion: z.int().nonnegative(),
+  sid: z.uuid().optional(),
   exp: z.number(),
 });
 
 /** Signs a cookie token: a JWT (RFC 7519) under EdDSA. */
 export function signCookieToken(keyring: Keyring, clock: Clock, claims: CookieClaims): Promise<string> {
   const issuedAt = unixSeconds(clock);
-  return new SignJWT({ sessionVersion: claims.sessionVersion })
+  const { sessionVersion, sessionId } = claims;
+  return new SignJWT({ sessionVersion, ...(sessionId !== null && { sid: sessionId }) })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
     .setSubject(claims.developerId)
     .setAudience(audience)
@@ -84,10 +91,10 @@ async function readSigned(
     });
     const claims = claimsSchema.safeParse(payload);
     if (!claims.success) return null;
-    const { sub: developerId, sessionVersion, exp } = claims.data;
+    const { sub: developerId, sessionVersion, sid: sessionId = null, exp } = claims.data;
     const signed = token.slice(0, token.lastIndexOf('.'));
     const tokenHash = Buffer.from(sha256(signed)).toString('hex');
-    return { developerId, sessionVersion, expiresAt: exp * 1000, tokenHash };
+    return { developerId, sessionVersion, sessionId, expiresAt: exp * 1000, tokenHash };
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed) return 'not signed';
     if (error instanceof errors.JOSEError) return null;

@@ -9,8 +9,14 @@ export interface SecretKeys {
   readonly applicationKey: Uint8Array;
   /** AES-256 key that encrypts the private keys of protocol version 2 at rest. */
   readonly serviceKey: Uint8Array;
+  /** AES-256 key that encrypts TOTP secrets at rest. */
+  readonly totpSecret: Uint8Array;
+  /** AES-256 key that encrypts the signing secrets of webhooks at rest. */
+  readonly webhookKey: Uint8Array;
   /** Secret from which the keys of session tickets are derived. */
   readonly ticketSecret: Uint8Array;
+  /** Secret from which the keys of stored answers are derived, together with the clients' own keys. */
+  readonly answerSecret: Uint8Array;
   /** Identifies the master secret without revealing it; stored with the data. */
   readonly fingerprint: Uint8Array;
 }
@@ -52,7 +58,10 @@ function deriveKeys(masterSecret: Uint8Array): SecretKeys {
     cookie: { privateKey, publicKey: createPublicKey(privateKey) },
     applicationKey: derive('application-private-key/v1'),
     serviceKey: derive('service-private-key/v1'),
+    totpSecret: derive('totp-secret/v1'),
+    webhookKey: derive('webhook-secrets/v1'),
     ticketSecret: derive('session-ticket/v1'),
+    answerSecret: derive('stored-answer/v1'),
     fingerprint: derive('secret-fingerprint/v1'),
   };
 }

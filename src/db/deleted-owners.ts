@@ -26,6 +26,10 @@ const ofApplication = [
   `DELETE FROM end_user_sessions WHERE id IN (
      SELECT end_user_sessions.id FROM end_user_sessions JOIN end_users ON end_users.id = end_user_id
      WHERE end_users.application_id = $1 LIMIT ${rowsAtOnce})`,
+  // Before their licenses, which may have a thousand each.
+  `DELETE FROM devices WHERE id IN (
+     SELECT devices.id FROM devices JOIN licenses ON licenses.id = license_id
+     WHERE licenses.application_id = $1 LIMIT ${rowsAtOnce})`,
   ...['end_users', 'licenses', 'bans', 'security_log', 'log_search_blocks', 'log_search_values'].map(
     (table) =>
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE application_id = $1 LIMIT ${rowsAtOnce})`,
@@ -34,8 +38,18 @@ const ofApplication = [
      SELECT application_id, license_id, device_hash FROM leases WHERE application_id = $1 LIMIT ${rowsAtOnce})`,
 ];
 
-const logOfDeveloper = `DELETE FROM security_log WHERE id IN (
-  SELECT id FROM security_log WHERE developer_id = $1 LIMIT ${rowsAtOnce})`;
+/** The tables whose rows belong to the account itself. */
+const ofDeveloper = [
+  `DELETE FROM webhook_deliveries WHERE id IN (
+     SELECT webhook_deliveries.id FROM webhook_deliveries JOIN webhooks ON webhooks.id = webhook_id
+     WHERE webhooks.developer_id = $1 LIMIT ${rowsAtOnce})`,
+  ...['security_log', 'events'].map(
+    (table) =>
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE developer_id = $1 LIMIT ${rowsAtOnce})`,
+  ),
+  `DELETE FROM idempotent_answers WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM idempotent_answers WHERE developer_id = $1 LIMIT ${rowsAtOnce}))`,
+];
 
 /**
  * Deletes the data of deleted owners, then the owners. If it is stopped, the next call deletes the rest.
@@ -59,7 +73,7 @@ export async function sweepDeletedOwners(pool: pg.Pool, stop: AbortSignal): Prom
       if (stop.aborted) return swept;
       await queryWithoutTimeout(pool, 'DELETE FROM applications WHERE id = $1', [id]);
     }
-    await inSlices(logOfDeveloper, owner.id);
+    for (const statement of ofDeveloper) await inSlices(statement, owner.id);
     if (stop.aborted) return swept;
     const { rowCount } = await queryWithoutTimeout(pool, 'DELETE FROM developers WHERE id = $1', [owner.id]);
     swept += rowCount ?? 0;

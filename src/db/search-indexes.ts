@@ -52,13 +52,19 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
   return buildIndexes(pool, searchIndexes(await schemaOf(pool, 'pg_trgm')), stop);
 }
 
-/** Merges pending entries into the indexes, because each search scans them. Call it about once a minute. */
-export async function tidySearchIndexes(pool: pg.Pool): Promise<void> {
+/**
+ * Merges pending entries into the indexes, because each search scans them. Call it about once a minute, and on an embedded
+ * database after each part of a large change: a merge that PostgreSQL begins itself, when the list is full, takes a second.
+ */
+export async function tidySearchIndexes(
+  pool: pg.Pool,
+  tables: readonly string[] = Object.keys(searchedText),
+): Promise<void> {
   await queryWithoutTimeout(
     pool,
     `SELECT gin_clean_pending_list(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
      WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace`,
-    [Object.keys(searchedText).map(searchIndexName)],
+    [tables.map(searchIndexName)],
   );
 }
 

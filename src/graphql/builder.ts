@@ -15,7 +15,7 @@ export const builder = new SchemaBuilder<{
   Scalars: {
     ID: { Input: string; Output: string };
     DateTime: { Input: Date; Output: Date };
-    JSONObject: { Input: never; Output: object };
+    JSONObject: { Input: object; Output: object };
   };
   Directives: {
     rateLimit: { locations: 'FIELD_DEFINITION'; args: { limit: number; duration: number } };

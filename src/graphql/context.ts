@@ -9,6 +9,10 @@ export interface GraphqlContext {
   /** For the request's log line. */
   readonly notes: RequestNotes;
   readonly session: SessionCookie;
+  /** The request's Idempotency-Key; null without one. */
+  readonly idempotencyKey: string | null;
+  /** Called when a mutation has the result of an earlier request. */
+  readonly replayed: () => void;
   /** Closes the connection in the middle of the answer. */
   breakOff(): void;
 }

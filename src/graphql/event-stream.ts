@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { createGraphQLError, type Plugin } from 'graphql-yoga';
 import { z } from 'zod';
-import { StreamInterrupted } from '../services/security-log/follow.ts';
+import { StreamInterrupted } from '../services/security-log/follower-stream.ts';
 import { admits } from './accept.ts';
 import type { Answer } from './answer.ts';
 

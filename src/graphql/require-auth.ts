@@ -1,9 +1,9 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
-import { requireDeveloper } from '../services/actor.ts';
+import { requireAuthenticated } from '../services/actor.ts';
 import type { GraphqlContext } from './context.ts';
 
 /** The root fields that need no authentication. New root fields require it by default. */
-const openFields: ReadonlySet<string> = new Set(['register', 'login', 'logout']);
+export const openFields: ReadonlySet<string> = new Set(['register', 'login', 'logout']);
 
 /**
  * Requires an authenticated developer for root fields, before their input is parsed: as in REST, other callers do not
@@ -19,7 +19,7 @@ export function requireAuth(schema: GraphQLSchema): GraphQLSchema {
     const { resolve = defaultFieldResolver, subscribe } = field;
     const begin = subscribe ?? resolve;
     const guarded: typeof begin = (parent, args, context, info) => {
-      requireDeveloper(context.service.actor);
+      requireAuthenticated(context.service.actor);
       return begin(parent, args, context, info);
     };
     if (subscribe === undefined) field.resolve = guarded;

@@ -16,7 +16,11 @@ export const reads = (...columns: readonly string[]) => ({ extensions: { columns
  * @param path the fields from this one to the rows, such as `['edges', 'node']` of a connection
  */
 export const selectedColumns = onceForEachField(
-  (info: GraphQLResolveInfo, table: ListTable, path: readonly string[] = []): readonly string[] => {
+  (
+    info: GraphQLResolveInfo,
+    table: Pick<ListTable, 'columns'>,
+    path: readonly string[] = [],
+  ): readonly string[] => {
     let types = objectTypesOf(info.returnType, info);
     let selections = info.fieldNodes.map(({ selectionSet }) => selectionSet);
     for (const name of path) {

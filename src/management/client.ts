@@ -22,9 +22,10 @@ export class ManagementClient {
   /**
    * Sends a query or mutation and returns its data. No root field of the data is null.
    *
-   * A query that fails because the network or the service is unavailable, or because of a rate limit, is retried within
-   * the timeout. **A mutation is never retried**: if its response is lost, it may have been executed, and license keys
-   * may have been created. After NETWORK, TIMEOUT or ABORTED, check the current state before you send it again.
+   * If the network or the service is unavailable, or a rate limit is reached, the call is retried within the timeout. A
+   * mutation carries an Idempotency-Key, so it is carried out once, and license keys that it has created are not lost
+   * with a response. If the call fails although it may have been carried out, its error has the `idempotencyKey`: pass it
+   * to call again, or check the current state.
    * @throws {ManagementError} if the response has an error, even if other fields succeeded; see its `data`
    */
   async request<Data, Variables>(

@@ -46,8 +46,8 @@ const opaque = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*/g;
 const innermostBrackets = /\{[^{}()[\]]*\}|\([^{}()[\]]*\)|\[[^{}()[\]]*\]/g;
 
 /**
- * Determines a document's operation kind from the words outside all brackets. Ambiguous documents count as mutations:
- * queries are retried, and a retried mutation could create keys twice.
+ * Determines a document's operation kind from the words outside all brackets. Ambiguous documents count as mutations, which
+ * are sent with an Idempotency-Key: a retried mutation without one could create keys twice.
  */
 export function kindOf(text: string): OperationKind {
   let outside = text.replaceAll(opaque, ' ');

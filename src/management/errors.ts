@@ -6,20 +6,32 @@ export const serviceCodes = [
   'BOT_CHALLENGE_FAILED',
   'REGISTRATION_CLOSED',
   'FORBIDDEN',
+  'INSUFFICIENT_SCOPE',
   'APP_NOT_FOUND',
   'LICENSE_NOT_FOUND',
   'HWID_NOT_SET',
   'LICENSE_BANNED',
   'LICENSE_REQUIRED',
   'BANNED',
+  'SUSPENDED',
   'EXPIRED',
   'APP_MISMATCH',
   'HWID_BANNED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
   'USERNAME_TAKEN',
   'USER_NOT_FOUND',
+  'DEVICE_NOT_FOUND',
+  'POLICY_NOT_FOUND',
+  'POLICY_CODE_TAKEN',
+  'LOG_ENTRY_NOT_FOUND',
+  'INVALID_TRANSITION',
+  'TOO_MANY',
   'BAN_NOT_FOUND',
   'API_KEY_NOT_FOUND',
+  'WEBHOOK_NOT_FOUND',
+  'DELIVERY_NOT_FOUND',
   'IP_NOT_KNOWN',
   'EMAIL_TAKEN',
   'KEY_EXISTS',
@@ -27,8 +39,12 @@ export const serviceCodes = [
   'LIMIT_REACHED',
   'TOO_MANY_SUBSCRIPTIONS',
   'TOO_MANY_EXPORTS',
+  'TOO_MANY_DELIVERIES',
   'SEARCH_TOO_BROAD',
   'TOO_MANY_READS',
+  'IDEMPOTENCY_MISMATCH',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'CURSOR_EXPIRED',
   'RATE_LIMITED',
   'UNAVAILABLE',
   'INTERNAL',
@@ -85,6 +101,7 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number | undefined;
   readonly errors?: readonly AnsweredError[] | undefined;
   readonly data?: unknown;
+  readonly idempotencyKey?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -103,6 +120,8 @@ export class ManagementError extends Error {
   readonly requestId: string | undefined;
   /** Seconds to wait before the next request, if the service sent `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
+  /** Set if a mutation may have been carried out: pass it to repeat the call, which then is carried out once. */
+  readonly idempotencyKey: string | undefined;
   /** All errors of the response, including the first; empty without a response. */
   readonly errors: readonly AnsweredError[];
   readonly #data: unknown;
@@ -116,6 +135,7 @@ export class ManagementError extends Error {
     this.path = first?.path;
     this.requestId = details.requestId ?? first?.requestId;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.idempotencyKey = details.idempotencyKey;
     this.errors = details.errors ?? [];
     this.#data = details.data;
   }

@@ -36,7 +36,9 @@ export async function openEventStream(
 ): Promise<EventStream> {
   const opening = startDeadline(limits.timeout, signal);
   try {
-    const response = await orFailure(opening.signal, () => post(settings, body, 'text/event-stream', signal));
+    const response = await orFailure(opening.signal, () =>
+      post(settings, body, { accept: 'text/event-stream' }, signal),
+    );
     if (response.status !== 200 || !isEventStream(response)) {
       readAnswer(await readWhole(response, opening.signal));
       const message = 'The service returned a single result instead of an event stream';

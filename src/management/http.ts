@@ -17,13 +17,14 @@ export interface HttpAnswer {
 export async function post(
   { baseUrl, apiKey, fetch, headers: customHeaders }: Settings,
   body: { readonly query: string; readonly variables: unknown },
-  accept: string,
+  { accept, idempotencyKey }: { readonly accept: string; readonly idempotencyKey?: string | undefined },
   signal: AbortSignal,
 ): Promise<Response> {
   const text = JSON.stringify(body);
   const headers = new Headers(customHeaders);
   headers.set('content-type', 'application/json');
   headers.set('accept', accept);
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
   if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
   const response = await orFailure(signal, () =>
     fetch(`${baseUrl}/graphql`, {

@@ -12,7 +12,7 @@ export interface ManagementClientOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Timeout of a whole call in milliseconds, including retries and their pauses. Default 30,000. */
   readonly timeoutMilliseconds?: number | undefined;
-  /** Maximum retries of a failed query; mutations are never retried. Default 2. */
+  /** Maximum retries of a failed call. Default 2. */
   readonly retries?: number | undefined;
 }
 

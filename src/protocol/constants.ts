@@ -57,4 +57,7 @@ export const clientPaths = {
   register: '/api/v1/client/register',
   login: '/api/v1/client/login',
   upgrade: '/api/v1/client/upgrade',
+  'devices.list': '/api/v1/client/devices/list',
+  'devices.release': '/api/v1/client/devices/release',
+  'devices.move': '/api/v1/client/devices/move',
 } as const;

@@ -25,8 +25,15 @@ export const verdictCodes = [
   'LICENSE_NOT_FOUND',
   'APP_MISMATCH',
   'BANNED',
+  'SUSPENDED',
   'EXPIRED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
+  'SELF_SERVICE_OFF',
+  'DEVICE_UNKNOWN',
+  'MOVE_COOLDOWN',
+  'MOVES_EXHAUSTED',
   'USERNAME_TAKEN',
   'TIER_NOT_HIGHER',
   'OK',
@@ -159,9 +166,14 @@ const hwid = text(256).optional();
 /** Any text for looking up an account: an invalid username is simply unknown. */
 const accountName = text(64);
 
+/** Earlier clients could send any member of this name, so a malformed one counts as not sent. */
+const label = (max: number) => text(max).optional().catch(undefined);
+/** What a client tells about its device, for people who look at a list of devices. */
+const labels = { deviceName: label(64), platform: label(32) };
+
 // The members that each call adds. Both versions of the protocol have them.
 
-export const validateMembers = z.object({ licenseKey, hwid });
+export const validateMembers = z.object({ licenseKey, hwid, ...labels });
 
 export const registerMembers = z.object({
   username: z.string().regex(/^[a-zA-Z0-9._-]{3,64}$/, 'must be 3 to 64 of the characters a-z A-Z 0-9 . _ -'),
@@ -169,16 +181,51 @@ export const registerMembers = z.object({
   email: z.email().max(254).optional(),
   licenseKey: licenseKey.optional(),
   hwid,
+  ...labels,
 });
 
-export const loginMembers = z.object({ username: accountName, password: text(1024), hwid });
+const accountPassword = text(1024);
 
-export const upgradeMembers = z.object({ username: accountName, licenseKey, hwid });
+export const loginMembers = z.object({ username: accountName, password: accountPassword, hwid, ...labels });
+
+export const upgradeMembers = z.object({ username: accountName, licenseKey, hwid, ...labels });
+
+/** Whose devices a request is about: those of a license key, or of the license of an account. */
+const owner = {
+  licenseKey: licenseKey.optional(),
+  username: accountName.optional(),
+  password: accountPassword.optional(),
+};
+interface Owner {
+  readonly licenseKey?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+const namesOneOwner = ({ licenseKey, username, password }: Owner): boolean =>
+  licenseKey === undefined
+    ? username !== undefined && password !== undefined
+    : username === undefined && password === undefined;
+const oneOwner = 'must have either licenseKey, or username and password';
+
+export const listDevicesMembers = z
+  .object({ ...owner, hwid, after: canonicalUuid.optional() })
+  .refine(namesOneOwner, oneOwner);
+
+export const releaseDeviceMembers = z
+  .object({ ...owner, deviceId: canonicalUuid, hwid })
+  .refine(namesOneOwner, oneOwner);
+
+export const moveDeviceMembers = z
+  .object({ ...owner, releaseDeviceId: canonicalUuid.optional(), hwid: hwid.unwrap(), ...labels })
+  .refine(namesOneOwner, oneOwner);
 
 export const innerValidateRequest = innerHead.extend(validateMembers.shape);
 export const innerRegisterRequest = innerHead.extend(registerMembers.shape);
 export const innerLoginRequest = innerHead.extend(loginMembers.shape);
 export const innerUpgradeRequest = innerHead.extend(upgradeMembers.shape);
+export const innerListDevicesRequest = innerHead.extend(listDevicesMembers.shape).refine(namesOneOwner);
+export const innerReleaseDeviceRequest = innerHead.extend(releaseDeviceMembers.shape).refine(namesOneOwner);
+export const innerMoveDeviceRequest = innerHead.extend(moveDeviceMembers.shape).refine(namesOneOwner);
 
 // Inner results (SPEC §7)
 
@@ -196,15 +243,35 @@ const resultHead = z.object({
 /** Clients treat unknown codes as refusals, so that later servers can add more. */
 const failureCode = text(64).refine((code) => code !== 'OK', 'must not be OK in a failure');
 
+/** A refusal stands, whatever a member that only explains it looks like. */
+const explanation = instant.optional().catch(undefined);
+
 /** What a result says. Both versions of the protocol have these members. */
-export const refused = z.object({ success: z.literal(false), code: failureCode });
-export const validLicense = z.object({
-  success: z.literal(true),
-  code: z.literal('OK'),
+export const refused = z.object({
+  success: z.literal(false),
+  code: failureCode,
+  /** With DEVICE_RELEASED. */
+  releasedAt: explanation,
+  /** With MOVE_COOLDOWN. */
+  retryAt: explanation,
+  /** With MOVES_EXHAUSTED. */
+  resetsAt: explanation,
+});
+
+const value = z.union([z.boolean(), z.int(), wellFormedText]);
+/** A license, as a success describes it. The optional members are absent if they have nothing to say. */
+const licenseMembers = {
   status: text(32),
   expiresAt: instant.nullable(),
   subscriptionTier: z.int().min(0),
-});
+  /** While the license is only valid because of its grace. */
+  graceEndsAt: instant.optional(),
+  entitlements: z.record(text(64), value).optional(),
+  metadata: z.record(text(64), value).optional(),
+};
+const granted = { success: z.literal(true), code: z.literal('OK') } as const;
+
+export const validLicense = z.object({ ...granted, ...licenseMembers });
 
 export const validateSuccess = resultHead.extend(validLicense.shape);
 
@@ -217,8 +284,7 @@ export const validateFailure = resultHead.extend({
 export const validateResult = z.discriminatedUnion('success', [validateSuccess, validateFailure]);
 
 export const signedIn = z.object({
-  success: z.literal(true),
-  code: z.literal('OK'),
+  ...granted,
   sessionToken: text(1024),
   expiresAt: instant,
   user: z.object({
@@ -227,14 +293,7 @@ export const signedIn = z.object({
     email: wellFormedText.nullable(),
     applicationId: canonicalUuid,
   }),
-  license: z
-    .object({
-      id: canonicalUuid,
-      status: text(32),
-      expiresAt: instant.nullable(),
-      subscriptionTier: z.int().min(0),
-    })
-    .nullable(),
+  license: z.object({ id: canonicalUuid, ...licenseMembers }).nullable(),
   session: z.object({ ip: wellFormedText.nullable(), hwid: wellFormedText.nullable() }),
 });
 export type SignedInMembers = z.infer<typeof signedIn>;
@@ -243,3 +302,70 @@ export const clientAuthSuccess = resultHead.extend(signedIn.shape);
 export const clientAuthFailure = resultHead.extend(refused.shape);
 
 export const clientAuthResult = z.discriminatedUnion('success', [clientAuthSuccess, clientAuthFailure]);
+
+/** What is left of the moves of a license. */
+const allowance = {
+  /** Null: now. */
+  nextMoveAt: instant.nullable(),
+  /** Null: any number. */
+  movesLeft: z.int().min(0).nullable(),
+};
+
+/** The answers about a license's devices. */
+export const devicesListed = z.object({
+  ...granted,
+  licenseId: canonicalUuid,
+  devices: z.array(
+    z.object({
+      id: canonicalUuid,
+      name: wellFormedText.nullable(),
+      platform: wellFormedText.nullable(),
+      firstSeenAt: instant,
+      lastSeenAt: instant,
+      /** True for the device that asks. */
+      current: z.boolean().optional(),
+    }),
+  ),
+  deviceLimit: z.int().min(0),
+  ...allowance,
+  /** Present if there are more devices: the `after` of the next request. */
+  next: canonicalUuid.optional(),
+});
+
+export type DevicesListedMembers = z.infer<typeof devicesListed>;
+
+export const deviceReleased = z.object({
+  ...granted,
+  licenseId: canonicalUuid,
+  releasedDeviceId: canonicalUuid,
+  /** True if it is the device that asks. */
+  current: z.boolean().optional(),
+  ...allowance,
+});
+
+export type DeviceReleasedMembers = z.infer<typeof deviceReleased>;
+
+export const deviceMoved = z.object({
+  ...granted,
+  licenseId: canonicalUuid,
+  /** The device with the request's `hwid`. */
+  deviceId: canonicalUuid,
+  /** The device that was released, if one was. */
+  releasedDeviceId: canonicalUuid.optional(),
+  ...allowance,
+});
+
+export type DeviceMovedMembers = z.infer<typeof deviceMoved>;
+
+export const listDevicesResult = z.discriminatedUnion('success', [
+  resultHead.extend(devicesListed.shape),
+  clientAuthFailure,
+]);
+export const releaseDeviceResult = z.discriminatedUnion('success', [
+  resultHead.extend(deviceReleased.shape),
+  clientAuthFailure,
+]);
+export const moveDeviceResult = z.discriminatedUnion('success', [
+  resultHead.extend(deviceMoved.shape),
+  clientAuthFailure,
+]);

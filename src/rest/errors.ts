@@ -24,15 +24,31 @@ export const serviceErrorStatus = {
   EXPIRED: 403,
   APP_MISMATCH: 403,
   HWID_BANNED: 403,
+  SUSPENDED: 403,
+  DEVICE_RELEASED: 403,
   HWID_MISMATCH: 403,
+  DEVICE_LIMIT: 403,
+  DEVICE_NOT_FOUND: 404,
+  LOG_ENTRY_NOT_FOUND: 404,
+  POLICY_NOT_FOUND: 404,
+  POLICY_CODE_TAKEN: 409,
+  INVALID_TRANSITION: 409,
+  TOO_MANY: 400,
   USERNAME_TAKEN: 409,
   USER_NOT_FOUND: 404,
   BAN_NOT_FOUND: 404,
   API_KEY_NOT_FOUND: 404,
+  SESSION_NOT_FOUND: 404,
+  WEBHOOK_NOT_FOUND: 404,
+  DELIVERY_NOT_FOUND: 404,
   IP_NOT_KNOWN: 400,
   UNAUTHENTICATED: 401,
   INVALID_CREDENTIALS: 401,
+  TOTP_REQUIRED: 401,
+  TOTP_INVALID: 401,
   FORBIDDEN: 403,
+  CONFIRMATION_REQUIRED: 403,
+  INSUFFICIENT_SCOPE: 403,
   REGISTRATION_CLOSED: 403,
   APP_NOT_FOUND: 404,
   LICENSE_NOT_FOUND: 404,
@@ -40,11 +56,15 @@ export const serviceErrorStatus = {
   KEY_EXISTS: 409,
   PRIVATE_MODE: 409,
   LIMIT_REACHED: 409,
+  IDEMPOTENCY_MISMATCH: 422,
+  IDEMPOTENCY_IN_PROGRESS: 409,
   RATE_LIMITED: 429,
   TOO_MANY_SUBSCRIPTIONS: 429,
   TOO_MANY_EXPORTS: 429,
+  TOO_MANY_DELIVERIES: 429,
   SEARCH_TOO_BROAD: 400,
   TOO_MANY_READS: 429,
+  CURSOR_EXPIRED: 410,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 } as const satisfies Record<ServiceErrorCode, ContentfulStatusCode>;
@@ -76,6 +96,7 @@ function answer(c: RestContext, failure: ErrorBody, status: ContentfulStatusCode
 export function answerError(error: Error, c: RestContext): Response {
   if (error instanceof RateLimitedError) setFields(c, rateLimitFields(error.outcome));
   if (error instanceof ServiceError) {
+    if (error.code === 'IDEMPOTENCY_IN_PROGRESS') c.header('Retry-After', '1');
     return answer(c, body(error.code, error.message, error.issues), serviceErrorStatus[error.code]);
   }
   if (error instanceof ProtocolError) {

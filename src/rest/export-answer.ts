@@ -1,6 +1,6 @@
 import type { TypedResponse } from 'hono';
 import type { JSONParsed } from 'hono/utils/types';
-import { requireDeveloper } from '../services/actor.ts';
+import { requireAuthenticated } from '../services/actor.ts';
 import type { Pages } from '../services/export-pages.ts';
 import { type RestContext, serviceContext } from './adapter.ts';
 import { exchangeOf } from './request-context.ts';
@@ -8,7 +8,12 @@ import { streamJson } from './stream-json.ts';
 
 /** An export as sent: arrays in place of page iterators. */
 type AsSent<Part> = { [Name in keyof Part]: MemberAsSent<Part[Name]> };
-type MemberAsSent<Member> = Member extends Pages<infer Row> ? AsSent<Row>[] : Member;
+type MemberAsSent<Member> =
+  Member extends Pages<infer Row>
+    ? AsSent<Row>[]
+    : Member extends { readonly devices: unknown }
+      ? AsSent<Member>
+      : Member;
 type ExportAnswer<Export> = TypedResponse<JSONParsed<{ success: true; export: AsSent<Export> }>, 200, 'json'>;
 
 /**
@@ -36,7 +41,7 @@ export async function exportAnswer<Export extends object>(
 /** Takes a slot until the response closes, however it ends: the body of a HEAD request is never read. */
 function takeSlot(c: RestContext, exchange: ReturnType<typeof exchangeOf>): void {
   if (exchange === null) return;
-  const release = c.get('env').exportSlots.take(requireDeveloper(serviceContext(c).actor));
+  const release = c.get('env').exportSlots.take(requireAuthenticated(serviceContext(c).actor).developerId);
   exchange.outgoing.once('close', release);
   if (exchange.outgoing.destroyed) release();
 }

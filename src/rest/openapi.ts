@@ -2,8 +2,9 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Handler } from 'hono';
 import type { RestEnv } from './adapter.ts';
 import { examples } from './examples.ts';
+import { idempotencyHeader, replayedHeader } from './middleware/idempotency-key.ts';
 import { sessionCookieName } from './middleware/session-cookie.ts';
-import { limitExtension } from './route.ts';
+import { limitExtension, scopeExtension } from './route.ts';
 
 /** Introduction of the OpenAPI document. */
 const description = `Latchkey is a licensing service for software vendors. Developers manage applications and license
@@ -22,19 +23,31 @@ Client protocol: 64 KiB. Larger bodies return PAYLOAD_TOO_LARGE.
 **Rate limits** apply per client address and minute. \`${limitExtension}\` shows a route's default limit, which the operator
 can change. Its responses carry \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`.
 
+**Changes that are sent again:** send a change with an \`${idempotencyHeader}\`, and repeat it with the same one when its
+response is lost. It is made once. For 24 hours, the same request of the same credential gets the same status and body, with
+\`${replayedHeader}: true\`; another request with this key gets 422 IDEMPOTENCY_MISMATCH, and one that arrives while the first is
+running gets 409 IDEMPOTENCY_IN_PROGRESS. Errors are not stored. Stored answers are encrypted with a key that is derived from
+yours. In GraphQL, the header field applies to each mutation of the document.
+
 **Times** are ISO 8601 in UTC. Identifiers are UUIDs.`;
 
 const tags = [
   { name: 'Developer account', description: 'Register, log in, log out. Login sets the session cookie.' },
   { name: 'Applications', description: 'What you sell: a name, a version, settings, and a signing key.' },
   { name: 'Licenses', description: 'Create license keys and manage licenses.' },
+  { name: 'Policies', description: 'Values for new licenses, which are copied when licenses are created.' },
   { name: 'End users', description: 'Accounts of the people who use an application, and their data.' },
   { name: 'Bans', description: 'Devices and IP addresses that an application refuses.' },
+  { name: 'Events', description: 'What happened in the account, for other systems.' },
   { name: 'Log and metrics', description: 'The security log and current figures.' },
   { name: 'Account', description: 'Settings, export and deletion of your account.' },
   {
     name: 'API keys',
-    description: 'Keys for your own programs. Each one grants access to the whole account.',
+    description: 'Keys for your own programs, for the whole account or a part of it.',
+  },
+  {
+    name: 'Webhooks',
+    description: 'URLs of yours to which events are sent, signed after the Standard Webhooks specification.',
   },
   {
     name: 'Client protocol',
@@ -69,18 +82,31 @@ type Operation = NonNullable<NonNullable<Document['paths']>[string]['get']>;
 type Answer = NonNullable<NonNullable<Document['components']>['responses']>[string];
 
 /**
- * Adds examples and rate-limit header fields to an operation. An error response with a single code moves to the shared
- * `failures`, named after the code. One with several codes stays inline, because no name would describe it.
+ * Adds examples, rate-limit header fields and the needed scopes to an operation. An error response with a single code
+ * moves to the shared `failures`, named after the code. One with several codes stays inline, because no name would
+ * describe it.
  */
 function complete(operation: Operation, failures: Record<string, Answer>): void {
+  const scopes: unknown = Reflect.get(operation, scopeExtension);
+  if (Array.isArray(scopes)) {
+    const names = scopes.map((scope) => `\`${scope}\``).join(', ');
+    operation.description = [operation.description, `An API key needs the scope ${names}.`].join(' ');
+  }
   const example = examples[operation.operationId ?? ''];
   const body = operation.requestBody;
   if (body !== undefined && 'content' in body) setExample(body.content, example?.request);
   const responses = operation.responses ?? {};
+  const takesKey = '422' in responses;
+  if (takesKey) {
+    operation.parameters = [
+      ...(operation.parameters ?? []),
+      { $ref: `#/components/parameters/${idempotencyHeader}` },
+    ];
+  }
   for (const [status, answer] of Object.entries(responses)) {
     const succeeds = status.startsWith('2');
     if (succeeds) setExample(answer.content, example?.answer);
-    const names = headersOf(status, limitExtension in operation);
+    const names = headersOf(status, { isLimited: limitExtension in operation, takesKey });
     if (names.length > 0) {
       const refer = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
       answer.headers = Object.fromEntries(names.map(refer));
@@ -113,9 +139,14 @@ const limitHeaders = {
 const retryAfter = 'Retry-After';
 
 /** Every 429 has rate-limit fields: routes without their own limit are still subject to the one for failed bearer attempts. */
-function headersOf(status: string, limited: boolean): string[] {
+function headersOf(
+  status: string,
+  { isLimited, takesKey }: { readonly isLimited: boolean; readonly takesKey: boolean },
+): string[] {
   if (status === '429') return [...Object.keys(limitHeaders), retryAfter];
-  return limited && status.startsWith('2') ? Object.keys(limitHeaders) : [];
+  if (status === '409' && takesKey) return [retryAfter];
+  if (!status.startsWith('2')) return [];
+  return [...(isLimited ? Object.keys(limitHeaders) : []), ...(takesKey ? [replayedHeader] : [])];
 }
 
 /** Serves the document. It is built on the first request, when all routes are registered, and then reused. */
@@ -144,7 +175,22 @@ export function registerComponents(api: OpenAPIHono<RestEnv>): void {
     scheme: 'bearer',
     bearerFormat: 'service_live_…',
     description:
-      'An API key: a full-account credential without scopes. Failed attempts are limited to 30 per minute and address.',
+      'An API key. Its scopes say what it may do; `x-required-scope` lists those that an operation needs, and others ' +
+      'get INSUFFICIENT_SCOPE. Failed attempts are limited to 30 per minute and address.',
+  });
+  openAPIRegistry.registerComponent('parameters', idempotencyHeader, {
+    name: idempotencyHeader,
+    in: 'header',
+    required: false,
+    description:
+      'Names this change, so that it is made once however often it is sent: 16 to 255 printable ASCII characters, such as a ' +
+      'UUID. See the introduction.',
+    schema: { type: 'string', minLength: 16, maxLength: 255 },
+  });
+  openAPIRegistry.registerComponent('headers', replayedHeader, {
+    description:
+      '`true` if this is the answer to an earlier request with the same Idempotency-Key; otherwise absent.',
+    schema: { type: 'string', enum: ['true'] },
   });
   const fields = { ...limitHeaders, [retryAfter]: 'Seconds to wait before the next request.' };
   for (const [name, text] of Object.entries(fields)) {

@@ -6,13 +6,22 @@ import { strictUtf8 } from './middleware/strict-utf8.ts';
 import { openApiHandler, registerComponents } from './openapi.ts';
 import { createRouter } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
+import { accountSecurityRoutes } from './routes/account-security.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { applicationRoutes } from './routes/applications.ts';
 import { authRoutes } from './routes/auth.ts';
 import { banRoutes } from './routes/bans.ts';
+import { deviceRoutes } from './routes/devices.ts';
+import { eventRoutes } from './routes/events.ts';
+import { explainRoutes } from './routes/explain.ts';
 import { insightRoutes } from './routes/insight.ts';
+import { licenseBulkRoutes } from './routes/license-bulk.ts';
+import { licenseLifeRoutes } from './routes/license-life.ts';
 import { licenseRoutes } from './routes/licenses.ts';
+import { policyRoutes } from './routes/policies.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { userRoutes } from './routes/users.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { clientPaths, registerClientRoutes } from './sealed/routes.ts';
 
 const dashboardRoutes = [
@@ -21,9 +30,18 @@ const dashboardRoutes = [
   userRoutes,
   banRoutes,
   licenseRoutes,
+  explainRoutes,
+  licenseLifeRoutes,
+  policyRoutes,
+  deviceRoutes,
+  licenseBulkRoutes,
   insightRoutes,
+  eventRoutes,
   accountRoutes,
+  accountSecurityRoutes,
+  sessionRoutes,
   apiKeyRoutes,
+  webhookRoutes,
 ];
 
 /**

@@ -2,11 +2,13 @@ import { createRoute as createContract, OpenAPIHono, z } from '@hono/zod-openapi
 import { type RateLimitName, rateLimitDefaults, rateLimitWindowSeconds } from '../ephemeral/rate-limits.ts';
 import { ServiceError } from '../services/errors.ts';
 import { strictObject } from '../services/fields.ts';
+import type { Scope } from '../services/scopes.ts';
 import type { RestEnv } from './adapter.ts';
 import { serviceErrorStatus } from './errors.ts';
 import { failureExample } from './examples.ts';
 import { authenticated } from './middleware/authenticate.ts';
 import { boundedJson } from './middleware/bounded-json.ts';
+import { withIdempotencyKey } from './middleware/idempotency-key.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { refuseMembers } from './middleware/refuse-members.ts';
 import { failureSchema } from './schemas.ts';
@@ -55,7 +57,9 @@ const failureDescriptions = {
   403: 'Not allowed',
   404: 'Not found, or not yours',
   409: 'Conflict with existing data',
+  410: 'No longer available',
   413: 'Request body too large',
+  422: 'The Idempotency-Key was sent with another request',
   429: 'Too many requests; see Retry-After',
   500: 'Internal error',
   503: 'A required dependency is unavailable; try again shortly',
@@ -97,13 +101,18 @@ const commonCodes = ['VALIDATION_FAILED', 'UNAVAILABLE', 'INTERNAL'] as const;
 /** Codes of a public, rate-limited route with a body. FORBIDDEN: a foreign page sent the session cookie. */
 export const publicCodes = ['FORBIDDEN', 'RATE_LIMITED', ...commonCodes, 'PAYLOAD_TOO_LARGE'] as const;
 /** Codes of an authenticated read. RATE_LIMITED: at least after many failed bearer attempts. */
-export const readCodes = ['UNAUTHENTICATED', 'RATE_LIMITED', ...commonCodes] as const;
+export const readCodes = ['UNAUTHENTICATED', 'INSUFFICIENT_SCOPE', 'RATE_LIMITED', ...commonCodes] as const;
 /** Codes of an authenticated read that waits in the developer's queue. */
 export const queuedReadCodes = [...readCodes, 'TOO_MANY_READS'] as const;
 /** Codes of a searchable list. */
 export const searchCodes = [...queuedReadCodes, 'SEARCH_TOO_BROAD'] as const;
 /** Codes of an authenticated change without a body. */
-export const changeCodes = [...readCodes, 'FORBIDDEN'] as const;
+export const changeCodes = [
+  ...readCodes,
+  'FORBIDDEN',
+  'IDEMPOTENCY_MISMATCH',
+  'IDEMPOTENCY_IN_PROGRESS',
+] as const;
 /** Codes of an authenticated change with a body. */
 export const bodyCodes = [...changeCodes, 'PAYLOAD_TOO_LARGE'] as const;
 
@@ -116,13 +125,22 @@ const limitNote = (name: RateLimitName) => ({
   [limitExtension]: { name, requests: rateLimitDefaults[name], windowSeconds: rateLimitWindowSeconds },
 });
 
+/** OpenAPI extension with all scopes that an API key needs for a route. openapi.ts adds them to its description. */
+export const scopeExtension = 'x-required-scope';
+
+/** The part of a contract that says which scopes its verb needs. The verb checks them; tests compare both. */
+export const needs = (...scopes: readonly [Scope, ...Scope[]]) => ({ [scopeExtension]: scopes });
+
 /** Contract and middleware of an authenticated route. */
-export const forDevelopers = { security: developerSecurity, middleware: [authenticated, ...boundedJson] };
+export const forDevelopers = {
+  security: developerSecurity,
+  middleware: [authenticated, ...boundedJson, withIdempotencyKey],
+};
 
 /** Contract and middleware of an authenticated route with its own rate limit. */
 export const limitedForDevelopers = (limit: RateLimitName) => ({
   security: developerSecurity,
-  middleware: [rateLimit(limit), authenticated, ...boundedJson],
+  middleware: [rateLimit(limit), authenticated, ...boundedJson, withIdempotencyKey],
   ...limitNote(limit),
 });
 

@@ -1,4 +1,4 @@
-import { isPages, type Pages } from '../services/export-pages.ts';
+import { hasPages, isPages, type Pages } from '../services/export-pages.ts';
 
 /**
  * Streams a value as JSON, reading its lists page by page, so that no list is held in memory as a whole.
@@ -58,6 +58,3 @@ async function* textOfPages(pages: Pages<unknown>): AsyncGenerator<string, void>
   }
   yield before === '[' ? '[]' : ']';
 }
-
-const hasPages = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && Object.values(value).some(isPages);

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../protocol/canonical-json.ts';
-import type { SignedInMembers } from '../protocol/messages.ts';
+import type {
+  DeviceMovedMembers,
+  DeviceReleasedMembers,
+  DevicesListedMembers,
+  SignedInMembers,
+} from '../protocol/messages.ts';
 import type { Failure } from './failure.ts';
 
 /** An answer that passed every check of its version of the protocol. */
@@ -15,16 +20,30 @@ interface Refused {
   readonly time?: number;
   readonly code: string;
   readonly message: string;
+  /** ISO 8601, like all times in answers: see `InvalidVerdict`. */
+  readonly releasedAt?: string | undefined;
+  readonly retryAt?: string | undefined;
+  readonly resetsAt?: string | undefined;
 }
 
-/** A signed confirmation that a license is valid. */
-interface Licensed {
-  readonly success: true;
-  readonly code: 'OK';
-  readonly message: string;
+/** What an answer says about a license. Absent members have nothing to say. */
+export interface LicenseSaid {
   readonly status: string;
   readonly expiresAt: string | null;
   readonly subscriptionTier: number;
+  readonly graceEndsAt?: string | undefined;
+  readonly entitlements?: Values | undefined;
+  readonly metadata?: Values | undefined;
+}
+
+/** Entitlements or metadata, by name. */
+export type Values = Readonly<Record<string, boolean | number | string>>;
+
+/** A signed confirmation that a license is valid. */
+interface Licensed extends LicenseSaid {
+  readonly success: true;
+  readonly code: 'OK';
+  readonly message: string;
   /** The service's clock in Unix seconds, in version 2. */
   readonly time?: number;
   /** In version 2. */
@@ -33,7 +52,8 @@ interface Licensed {
   readonly lease?: string | undefined;
 }
 
-type SignedInAnswer = SignedInMembers & { readonly message: string };
+type Granted<Members> = Members & { readonly message: string };
+type SignedInAnswer = Granted<SignedInMembers>;
 
 /** What both versions of the protocol answer to each call. */
 export interface CallResults {
@@ -41,6 +61,9 @@ export interface CallResults {
   readonly register: SignedInAnswer | Refused;
   readonly login: SignedInAnswer | Refused;
   readonly upgrade: SignedInAnswer | Refused;
+  readonly 'devices.list': Granted<DevicesListedMembers> | Refused;
+  readonly 'devices.release': Granted<DeviceReleasedMembers> | Refused;
+  readonly 'devices.move': Granted<DeviceMovedMembers> | Refused;
   /** In version 2. */
   readonly lease: Licensed | Refused;
 }

@@ -1,7 +1,7 @@
 import type { SignedInMembers } from '../protocol/messages.ts';
 import type { Call } from './call.ts';
 import type { Failure } from './failure.ts';
-import { type InvalidVerdict, refusedBy } from './verdict.ts';
+import { detailsOf, type InvalidVerdict, type LicenseDetails, refusedBy } from './verdict.ts';
 
 /** The service's signed confirmation that the end user is registered, logged in or upgraded. */
 export interface SignedIn {
@@ -21,13 +21,7 @@ export interface SignedIn {
     readonly applicationId: string;
   };
   /** Null if the user has no license, which is possible if the application does not require one. */
-  readonly license: {
-    readonly id: string;
-    readonly status: string;
-    /** Null if the license never expires. */
-    readonly expiresAt: Date | null;
-    readonly subscriptionTier: number;
-  } | null;
+  readonly license: (LicenseDetails & { readonly id: string }) | null;
   /** This device's IP address and HWID as seen by the service. */
   readonly session: { readonly ip: string | null; readonly hwid: string | null };
 }
@@ -65,10 +59,7 @@ function signedIn(inner: SignedInMembers & { readonly message: string }): Signed
     sessionToken,
     expiresAt: new Date(expiresAt),
     user,
-    license: license && {
-      ...license,
-      expiresAt: license.expiresAt === null ? null : new Date(license.expiresAt),
-    },
+    license: license && { id: license.id, ...detailsOf(license) },
     session,
   };
 }

@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import type { ClientAuthOutcome } from './client-auth.ts';
+import { createDevices, type Devices } from './devices.ts';
 import { createLeases, type Leases } from './leases/create-leases.ts';
 import { validateWithLease } from './leases/validate-with-lease.ts';
 import { type LoginOptions, login } from './login.ts';
@@ -10,6 +11,7 @@ import { type UpgradeOptions, upgrade } from './upgrade.ts';
 import { createCall } from './v2/call.ts';
 import { createServiceClock } from './v2/service-clock.ts';
 import { type ValidateOptions, type ValidateOutcome, validate } from './validate.ts';
+import { withLabels } from './with-labels.ts';
 
 export interface Client {
   /**
@@ -30,6 +32,8 @@ export interface Client {
    * with `valid: true`. After a `kind: 'failure'` it may still have happened: log in to find out.
    */
   upgrade(options: UpgradeOptions): Promise<ClientAuthOutcome>;
+  /** What customers do with the devices of their license, as far as the vendor allows it. */
+  readonly devices: Devices;
   /** Leases for devices without a network, and lists of revoked ones. They are stored; see the option `store`. */
   readonly leases: Leases;
 }
@@ -43,9 +47,12 @@ export function createClient(options: ClientOptions): Client {
   const settings = parseOptions(options);
   const clock = createServiceClock(settings);
   const { leases, keeper, learnTime } = createLeases(settings, clock);
-  if (settings.protocol === 1) return { ...clientOf(createSealedCall(settings)), leases };
-  const call = createCall(settings, { clock, onSignedTime: learnTime });
-  const client = { ...clientOf(call), leases };
+  if (settings.protocol === 1) {
+    const call = withLabels(createSealedCall(settings), settings);
+    return { ...clientOf(call), devices: createDevices(call, keeper), leases };
+  }
+  const call = withLabels(createCall(settings, { clock, onSignedTime: learnTime }), settings);
+  const client = { ...clientOf(call), devices: createDevices(call, keeper), leases };
   if (!settings.leases) return client;
   return {
     ...client,
@@ -54,7 +61,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-function clientOf(call: Call): Omit<Client, 'leases'> {
+function clientOf(call: Call): Omit<Client, 'leases' | 'devices'> {
   return {
     validate: (licenseKey, validateOptions) => validate(call, licenseKey, validateOptions),
     register: (registerOptions) => register(call, registerOptions),

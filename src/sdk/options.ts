@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../protocol/base64.ts';
 import { ed25519KeyBytes } from '../protocol/constants.ts';
 import { sessionInitRequest } from '../protocol/messages.ts';
+import { textOf } from '../protocol/text.ts';
 import { type ClientStore, emptyStore } from './store/client-store.ts';
 import { createDefaultStore } from './store/default-store.ts';
 import { createSafeStore, type SafeStore } from './store/safe-store.ts';
@@ -14,6 +15,10 @@ export interface ClientOptions {
   readonly publicKeyB64: string;
   /** This program's version; must equal the application's version. */
   readonly version: string;
+  /** What the user calls this device, 1 to 64 characters. People see it in a list of devices once the device is bound. */
+  readonly deviceName?: string | undefined;
+  /** The operating system of this device, for example, 1 to 32 characters. */
+  readonly platform?: string | undefined;
   /**
    * Version of the protocol. Default 2. The client speaks no other: a service that does not answer in version 2 gives a
    * failure.
@@ -52,6 +57,8 @@ export interface Settings {
   readonly appId: string;
   readonly publicKey: Uint8Array;
   readonly version: string;
+  readonly deviceName: string | undefined;
+  readonly platform: string | undefined;
   readonly protocol: 1 | 2;
   readonly timeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
@@ -97,6 +104,8 @@ export function parseOptions(options: ClientOptions): Settings {
     appId: options.appId,
     publicKey,
     version: options.version,
+    deviceName: parseLabel('deviceName', options.deviceName, 64),
+    platform: parseLabel('platform', options.platform, 32),
     protocol,
     timeoutMs: protocol === 2 ? Math.min(timeoutMs, maxDeadlineMs) : timeoutMs,
     // Bound, because browsers reject a fetch that is called as another object's method.
@@ -107,6 +116,12 @@ export function parseOptions(options: ClientOptions): Settings {
     builtAt,
     store: createSafeStore(parseStore(options.store), Math.min(timeoutMs / 4, storePatienceMs)),
   };
+}
+
+/** The service would ignore a label that is too long: better to hear of it while developing. */
+function parseLabel(name: string, value: string | undefined, max: number): string | undefined {
+  if (value === undefined || textOf({ min: 1, max }).safeParse(value).success) return value;
+  throw new TypeError(`${name} must be a string of 1 to ${max} characters`);
 }
 
 function parseStore(store: ClientStore | null | undefined): ClientStore {

@@ -3,7 +3,14 @@ import { encodeBase64 } from '../protocol/base64.ts';
 import { randomBytes, utf8 } from '../protocol/bytes.ts';
 import { clientPaths, protocolVersion, requestNonceBytes } from '../protocol/constants.ts';
 import { sealEnvelope } from '../protocol/envelope.ts';
-import { clientAuthResult, type InnerHead, validateResult } from '../protocol/messages.ts';
+import {
+  clientAuthResult,
+  type InnerHead,
+  listDevicesResult,
+  moveDeviceResult,
+  releaseDeviceResult,
+  validateResult,
+} from '../protocol/messages.ts';
 import type { Answer, Call, CallInput, CallResults, CommonCallName } from './call.ts';
 import { unixSeconds } from './clock.ts';
 import { failureOf, startDeadline } from './deadline.ts';
@@ -21,6 +28,9 @@ const results: { readonly [Name in CommonCallName]: z.ZodType<CallResults[Name]>
   register: clientAuthResult,
   login: clientAuthResult,
   upgrade: clientAuthResult,
+  'devices.list': listDevicesResult,
+  'devices.release': releaseDeviceResult,
+  'devices.move': moveDeviceResult,
 };
 
 /** Asks over version 1 of the protocol, in sessions that it opens and renews. */

@@ -6,6 +6,12 @@ export const countLimitDefaults = {
   apiKeys: 100,
   /** Banned devices and addresses per application. */
   bans: 100_000,
+  /** Policies per application. */
+  policies: 200,
+  /** Dashboard sessions per developer; a new one ends the oldest. */
+  accountSessions: 100,
+  /** Webhooks per developer. */
+  webhooks: 20,
   /** Sessions per end user; a new one ends the oldest. */
   sessions: 50,
 } as const;

@@ -16,12 +16,49 @@ export async function deleteOwnedApplication(
 ): Promise<{ readonly name: string }> {
   const application = { where: { id, developerId }, select: { name: true } };
   if (!(await isLarge(ctx, transaction, [id], null))) return transaction.application.delete(application);
-  const ownerId = newId();
-  const now = new Date(ctx.env.clock.now());
-  await transaction.developer.create({
-    data: { id: ownerId, name: 'Deleted', ...deletedOwner(ownerId), createdAt: now, updatedAt: now },
-  });
+  const ownerId = await createDeletedOwner(ctx, transaction);
   return transaction.application.update({ ...application, data: { developerId: ownerId } });
+}
+
+/**
+ * Deletes a webhook with its deliveries; one with many of them later, in slices, as with an application.
+ * @returns false if the developer has no such webhook
+ */
+export async function deleteOwnedWebhook(
+  ctx: ServiceContext,
+  transaction: Prisma.TransactionClient,
+  developerId: string,
+  id: string,
+): Promise<boolean> {
+  const [found] = await transaction.$queryRaw<{ isLarge: boolean }[]>`
+    SELECT EXISTS (SELECT FROM webhook_deliveries WHERE webhook_id = ${id}::uuid OFFSET ${rowsAtOnce}) AS "isLarge"`;
+  const where = { id, developerId };
+  const { count } =
+    found?.isLarge === true
+      ? await transaction.webhook.updateMany({
+          where,
+          data: { developerId: await createDeletedOwner(ctx, transaction), ...disabledNow(ctx) },
+        })
+      : await transaction.webhook.deleteMany({ where });
+  return count > 0;
+}
+
+/** Nothing is sent to the webhooks of a deleted owner. */
+const disabledNow = ({ env: { clock } }: ServiceContext) => ({
+  disabledAt: new Date(clock.now()),
+  disabledReason: 'vendor' as const,
+});
+
+async function createDeletedOwner(
+  { env: { clock } }: ServiceContext,
+  transaction: Prisma.TransactionClient,
+): Promise<string> {
+  const id = newId();
+  const now = new Date(clock.now());
+  await transaction.developer.create({
+    data: { id, name: 'Deleted', ...deletedOwner(id), createdAt: now, updatedAt: now },
+  });
+  return id;
 }
 
 /** Deletes a developer and everything that belongs to them; a large account in the embedded database later, in slices. */
@@ -36,9 +73,18 @@ export async function deleteOwner(
     return;
   }
   await transaction.apiKey.deleteMany({ where: { developerId } });
+  await transaction.accountSession.deleteMany({ where: { developerId } });
+  await transaction.recoveryCode.deleteMany({ where: { developerId } });
+  await transaction.webhook.updateMany({ where: { developerId }, data: disabledNow(ctx) });
   await transaction.developer.update({
     where: { id: developerId },
-    data: { name: 'Deleted', ...deletedOwner(developerId), sessionVersion: { increment: 1 } },
+    data: {
+      name: 'Deleted',
+      ...deletedOwner(developerId),
+      sessionVersion: { increment: 1 },
+      totpEnabledAt: null,
+      totpSecretEncrypted: null,
+    },
   });
 }
 
@@ -71,6 +117,11 @@ async function isLarge(
       OR EXISTS (SELECT FROM application JOIN leases ON application_id = application.id OFFSET ${rowsAtOnce})
       OR EXISTS (SELECT FROM application JOIN security_log ON application_id = application.id OFFSET ${rowsAtOnce})
       OR EXISTS (SELECT FROM security_log WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM idempotent_answers WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
+      OR EXISTS (SELECT FROM events WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
+      OR EXISTS (
+        SELECT FROM webhooks JOIN webhook_deliveries ON webhook_id = webhooks.id
+        WHERE developer_id = ${developerId}::uuid OFFSET ${rowsAtOnce})
       AS "isLarge"`;
   return found?.isLarge === true;
 }

@@ -6,33 +6,53 @@ export const serviceErrorCodes = [
   'VALIDATION_FAILED',
   'UNAUTHENTICATED',
   'INVALID_CREDENTIALS',
+  'TOTP_REQUIRED',
+  'TOTP_INVALID',
+  'CONFIRMATION_REQUIRED',
   'BOT_CHALLENGE_FAILED',
   'REGISTRATION_CLOSED',
   'FORBIDDEN',
+  'INSUFFICIENT_SCOPE',
   'APP_NOT_FOUND',
   'LICENSE_NOT_FOUND',
   'HWID_NOT_SET',
   'LICENSE_BANNED',
   'LICENSE_REQUIRED',
   'BANNED',
+  'SUSPENDED',
   'EXPIRED',
   'APP_MISMATCH',
   'HWID_BANNED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
+  'DEVICE_NOT_FOUND',
+  'LOG_ENTRY_NOT_FOUND',
+  'POLICY_NOT_FOUND',
+  'POLICY_CODE_TAKEN',
+  'INVALID_TRANSITION',
+  'TOO_MANY',
   'USERNAME_TAKEN',
   'USER_NOT_FOUND',
   'BAN_NOT_FOUND',
   'API_KEY_NOT_FOUND',
+  'SESSION_NOT_FOUND',
+  'WEBHOOK_NOT_FOUND',
+  'DELIVERY_NOT_FOUND',
   'IP_NOT_KNOWN',
   'EMAIL_TAKEN',
   'KEY_EXISTS',
   'PRIVATE_MODE',
   'LIMIT_REACHED',
+  'IDEMPOTENCY_MISMATCH',
+  'IDEMPOTENCY_IN_PROGRESS',
   'RATE_LIMITED',
   'TOO_MANY_SUBSCRIPTIONS',
   'TOO_MANY_EXPORTS',
+  'TOO_MANY_DELIVERIES',
   'SEARCH_TOO_BROAD',
   'TOO_MANY_READS',
+  'CURSOR_EXPIRED',
   'UNAVAILABLE',
   'INTERNAL',
 ] as const;
@@ -73,6 +93,13 @@ export class ServiceError extends Error {
     this.issues = options.issues;
   }
 
+  /** VALIDATION_FAILED for one member, by a rule that its schema cannot check. @param message what the member must be */
+  static invalidMember(member: string, message: string): ServiceError {
+    return new ServiceError('VALIDATION_FAILED', `The input is not valid: ${member}: ${message}`, {
+      issues: [{ path: [member], message }],
+    });
+  }
+
   /** VALIDATION_FAILED with all issues of a schema. */
   static invalidInput(zodIssues: readonly z.core.$ZodIssue[]): ServiceError {
     const unknown = { reported: 0 };
@@ -92,7 +119,13 @@ export class ServiceError extends Error {
 
 export const applicationNotFound = () => new ServiceError('APP_NOT_FOUND', 'There is no such application.');
 export const licenseNotFound = () => new ServiceError('LICENSE_NOT_FOUND', 'There is no such license.');
+export const deviceNotFound = () => new ServiceError('DEVICE_NOT_FOUND', 'There is no such device.');
+export const policyNotFound = () => new ServiceError('POLICY_NOT_FOUND', 'There is no such policy.');
+export const webhookNotFound = () => new ServiceError('WEBHOOK_NOT_FOUND', 'There is no such webhook.');
+export const deliveryNotFound = () => new ServiceError('DELIVERY_NOT_FOUND', 'There is no such delivery.');
 export const userNotFound = () => new ServiceError('USER_NOT_FOUND', 'There is no such user.');
+
+export const sessionNotFound = () => new ServiceError('SESSION_NOT_FOUND', 'There is no such session.');
 
 /** RATE_LIMITED, with the time until the next request is allowed. */
 export class RateLimitedError extends ServiceError {

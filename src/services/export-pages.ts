@@ -61,6 +61,12 @@ export async function* mapPages<Row, Mapped>(
   for await (const page of pages) yield page.map(map);
 }
 
+/** Whether an object has such a list, at any depth. */
+export const hasPages = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).some((member) => isPages(member) || hasPages(member));
+
 /** Whether a value is a list that is read page by page. */
 export const isPages = (value: unknown): value is Pages<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
 import { Prisma } from '../db/client.ts';
 import type { FromJson } from '../db/from-json.ts';
+import { requireDeveloper } from './actor.ts';
 import type { ServiceContext } from './context.ts';
 import { rowsCounted, rowsFound } from './list-findings.ts';
 import { directionOf, inOrder, isBeyond, ofParent } from './list-rows.ts';
 import { nearRows, type Search, searchLists } from './list-search.ts';
+import type { Scope } from './scopes.ts';
 import { type Slice, type Sliced, toSliced } from './slice.ts';
 import { run } from './statements.ts';
 
@@ -18,6 +20,10 @@ export interface ListTable {
   readonly fromJson: FromJson;
   /** The SQL of the id of the developer who owns the row. */
   readonly developerId: string;
+  /** The SQL of the id of the application that the row belongs to; null for rows of the account. */
+  readonly applicationId: string | null;
+  /** The scope that a caller needs to read its rows. */
+  readonly readScope: Scope;
 }
 
 export interface ListRow {
@@ -31,7 +37,7 @@ export interface ListCount {
   readonly isExact: boolean;
 }
 
-/** The count of a filtered list stops here. A whole list is counted to its end. */
+/** The count of a filtered list stops here, unless more is asked for. A whole list is counted to its end. */
 export const maxCounted = 10_000;
 
 /** Which rows of some parents to read. The caller has checked that the parents are the developer's. */
@@ -39,6 +45,8 @@ export interface ListQuery<Filter> {
   readonly ctx: ServiceContext;
   readonly parentIds: readonly string[];
   readonly filter: Filter;
+  /** The scope that the caller needs instead of the table's, for a verb that does not show the rows. */
+  readonly scope?: Scope;
 }
 
 /** Rows that belong to parents of one kind, newest first, such as an application's licenses. */
@@ -58,8 +66,8 @@ export interface ListSource<Filter> {
       readonly columns: readonly string[];
     },
   ): Promise<ReadonlyMap<string, Sliced<Row>>>;
-  /** The number of rows of each parent. */
-  counts(query: ListQuery<Filter>): Promise<ReadonlyMap<string, ListCount>>;
+  /** The number of rows of each parent; with a filter, up to `most`. */
+  counts(query: ListQuery<Filter> & { readonly most?: number }): Promise<ReadonlyMap<string, ListCount>>;
 }
 
 export interface ListSourceOptions<Filter> extends Pick<ListSource<Filter>, 'table' | 'filter'> {
@@ -108,6 +116,7 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
     filter: options.filter,
     async slices<Row extends ListRow>(query: Parameters<ListSource<Filter>['slices']>[0]) {
       const { ctx, parentIds, filter, slice, lookAhead } = query;
+      requireDeveloper(ctx.actor, query.scope ?? table.readScope);
       const columns = selected(table, query.columns);
       const limit = slice.size + (lookAhead ? 1 : 0);
       const order = { table: name, parentColumn, backward: slice.backward };
@@ -142,9 +151,10 @@ export function listSource<Filter extends object>(options: ListSourceOptions<Fil
       return new Map([...rows].map(([parentId, own]) => [parentId, toSliced(own, slice)]));
     },
     async counts(query) {
-      const { ctx, parentIds, filter } = query;
+      const { ctx, parentIds, filter, most = maxCounted } = query;
+      requireDeveloper(ctx.actor, query.scope ?? table.readScope);
       const search = searchOf(query, { backward: false, fromId: null });
-      if (isNarrowed(filter)) return searchLists(search, rowsCounted(maxCounted));
+      if (isNarrowed(filter)) return searchLists(search, rowsCounted(most));
       // Most lists are short and are counted in one statement; long ones are counted in further statements.
       const short = Math.ceil(countedAtFirst / Math.max(1, parentIds.length));
       const counts = await run<{ parentId: string; count: number }>(

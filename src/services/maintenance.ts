@@ -2,8 +2,9 @@ import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { deleteInSlices } from '../db/delete-in-slices.ts';
 import { sweepDeletedOwners } from '../db/deleted-owners.ts';
-import { listIndexes } from '../db/list-indexes.ts';
+import { buildFilterIndexes, listIndexes } from '../db/list-indexes.ts';
 import { buildLogIndexes } from '../db/log-indexes.ts';
+import { lowestId } from '../db/log-partition.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { indexAll } from '../db/log-search/index-all.ts';
 import { dropOldValidationCounts, mergeLicenseCountDeltas } from '../db/merge-count-deltas.ts';
@@ -13,6 +14,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { createChangePurge, purgeChanges, purgeEvery } from './changes/purge.ts';
+import { type EventStats, measureEvents, noEventStats } from './outbox/event-stats.ts';
+import { numberAllEvents } from './outbox/number-events.ts';
+import { purgeEvents } from './outbox/purge-events.ts';
+import { scanExpiry } from './outbox/scan-expiry.ts';
 import { createPurgeClock, type PurgeClock } from './purge-clock.ts';
 
 export interface MaintenanceOptions {
@@ -21,6 +26,12 @@ export interface MaintenanceOptions {
   readonly log: Logger;
   /** Security log entries older than this are dropped. */
   readonly retentionDays: number;
+  /** Events older than this are purged. */
+  readonly eventRetentionDays?: number;
+  /** Called with the developers who have new events. */
+  readonly onEvents?: (developerIds: readonly string[]) => void;
+  /** Where the measurements of events are kept. */
+  readonly eventStats?: EventStats;
   /** Delay of the first maintenance after the start. */
   readonly firstAfterMilliseconds?: number;
   /** Determines by which time to delete. Default: a new one. */
@@ -33,6 +44,7 @@ async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: 
     () => buildLogIndexes(database.pool, stop),
     () => buildIndexes(database.pool, listIndexes, stop),
     () => buildSearchIndexes(database.pool, log, stop),
+    () => buildFilterIndexes(database.pool, stop),
   ];
   for (const build of builders) {
     if (stop.aborted) return;
@@ -57,8 +69,13 @@ const firstAfter = () => (1 + 2 * Math.random()) * minute;
 const tidyInterval = minute;
 /** Until it is swept, deleted data is invisible but still on disk and in backups. */
 const sweepInterval = minute;
+/** How late an event of an expiry may be, and an event without a number that nobody reads. */
+const eventInterval = minute;
 /** Short, because searches scan the part of the log that is not indexed yet. */
 const indexInterval = 5 * 1000;
+
+/** Deliveries of webhooks are kept for 30 days. */
+const keptDeliveries = 30 * 24 * 60 * minute;
 
 type Step = () => Promise<unknown>;
 /** Deletes data that expired before a time. All deletion by time happens here; see purge-clock.ts. */
@@ -69,6 +86,10 @@ const purges: readonly (readonly [task: string, purge: Purge])[] = [
   ['drop log entries past their retention', dropExpiredLog],
   ['delete old counts', ({ database }, by) => dropOldValidationCounts(database.pool, by)],
   [
+    "delete developers' expired sessions",
+    ({ database }, by) => deleteInSlices(database.pool, 'account_sessions', 'expires_at < $1', by),
+  ],
+  [
     "delete end users' expired sessions",
     ({ database }, by) => deleteInSlices(database.pool, 'end_user_sessions', 'expires_at < $1', by),
   ],
@@ -77,6 +98,25 @@ const purges: readonly (readonly [task: string, purge: Purge])[] = [
     // An hour later: until then, a revocation is listed (services/revocation/listed.ts).
     ({ database }, by) =>
       deleteInSlices(database.pool, 'leases', "expires_at < $1::timestamptz - interval '1 hour'", by),
+  ],
+  [
+    'delete answers to repeated requests',
+    ({ database }, by) =>
+      deleteInSlices(
+        database.pool,
+        'idempotent_answers',
+        "created_at < $1::timestamptz - interval '1 day'",
+        by,
+      ),
+  ],
+  [
+    'delete old deliveries of webhooks',
+    ({ database }, by) =>
+      deleteInSlices(database.pool, 'webhook_deliveries', 'id < $1', lowestId(by.getTime() - keptDeliveries)),
+  ],
+  [
+    'delete events past their retention',
+    ({ database, eventRetentionDays = 30 }, by) => purgeEvents(database.pool, by, eventRetentionDays),
   ],
   ['delete old change records', ({ database }, by) => purgeChanges(database.pool, by)],
 ];
@@ -87,8 +127,8 @@ async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptio
 }
 
 /**
- * Creates the coming weeks' log partitions and drops those past the retention. Deletes end users' expired sessions, ended
- * leases, counts that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
+ * Creates the coming weeks' log partitions and drops those past the retention. Deletes expired sessions, ended leases, old
+ * events and answers, counts that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
  * deleted only if it expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A
  * failed step is logged; later steps still run.
  * @param stop skips the steps that have not started
@@ -134,31 +174,62 @@ interface RepeatedTask {
   readonly failure: string;
 }
 
-const repeatedTasks = ({ database }: MaintenanceOptions): readonly RepeatedTask[] => [
-  {
-    every: tidyInterval,
-    run: () => tidy(database),
-    failure: 'Counts and search indexes could not be tidied; will try again',
-  },
-  {
-    every: sweepInterval,
-    run: (stop) => sweepDeletedOwners(database.pool, stop),
-    failure: 'Data of deleted applications and accounts could not be deleted; will try again',
-  },
-  {
-    every: purgeEvery,
-    // An embedded database has no other instances, so it records no changes.
-    run: database.kind === 'server' ? createChangePurge(database.pool) : async () => undefined,
-    failure: 'Old change records could not be deleted; will try again',
-  },
-  {
-    every: indexInterval,
-    run: async (stop) => {
-      if (await indexAll(database, stop)) await tidySearchIndexes(database.pool);
+/** The time of the database server, which all instances share. An embedded database has that of the process. */
+async function sharedNow({ database, clock }: MaintenanceOptions): Promise<Date> {
+  if (database.kind !== 'server') return new Date(clock.now());
+  const { rows } = await database.pool.query<{ now: Date }>(
+    'SELECT clock_timestamp()::timestamptz(3) AS now',
+  );
+  return rows[0]?.now ?? new Date(clock.now());
+}
+
+/** Records the events of licenses that expire. */
+async function recordExpiries(options: MaintenanceOptions, stop: AbortSignal): Promise<void> {
+  const developerIds = await scanExpiry(options.database.pool, await sharedNow(options), stop);
+  if (developerIds.size > 0) options.onEvents?.([...developerIds]);
+}
+
+const repeatedTasks = (options: MaintenanceOptions): readonly RepeatedTask[] => {
+  const { database } = options;
+  return [
+    {
+      every: tidyInterval,
+      run: () => tidy(database),
+      failure: 'Counts and search indexes could not be tidied; will try again',
     },
-    failure: 'The log could not be indexed for searches; will try again',
-  },
-];
+    {
+      every: sweepInterval,
+      run: (stop) => sweepDeletedOwners(database.pool, stop),
+      failure: 'Data of deleted applications and accounts could not be deleted; will try again',
+    },
+    {
+      every: purgeEvery,
+      // An embedded database has no other instances, so it records no changes.
+      run: database.kind === 'server' ? createChangePurge(database.pool) : async () => undefined,
+      failure: 'Old change records could not be deleted; will try again',
+    },
+    {
+      every: indexInterval,
+      run: async (stop) => {
+        if (await indexAll(database, stop)) await tidySearchIndexes(database.pool);
+      },
+      failure: 'The log could not be indexed for searches; will try again',
+    },
+    {
+      every: eventInterval,
+      run: (stop) => recordExpiries(options, stop),
+      failure: 'Events of licenses that expire could not be recorded; will try again',
+    },
+    {
+      every: eventInterval,
+      run: async (stop) => {
+        await measureEvents(database.pool, options.eventStats ?? noEventStats());
+        await numberAllEvents(database.pool, stop);
+      },
+      failure: 'Events could not be numbered; will try again',
+    },
+  ];
+};
 
 /** Repeats a task, with a pause before each run. */
 async function repeat({ every, run, failure }: RepeatedTask, log: Logger, stop: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import type { Readiness } from './readiness.ts';
 
 type Observed = Pick<
   ServiceEnvironment,
-  'caches' | 'counts' | 'database' | 'securityLog' | 'serviceKeys' | 'store'
+  'caches' | 'counts' | 'database' | 'eventStats' | 'securityLog' | 'serviceKeys' | 'store' | 'webhooks'
 >;
 
 /** Metrics of the services and their dependencies. */
@@ -13,6 +13,8 @@ export const metricFamilies = (env: Observed, readiness: Readiness): readonly Me
   ...protocolFamilies(env),
   ...cacheFamilies(env),
   ...securityLogFamilies(env),
+  ...webhookFamilies(env),
+  ...eventFamilies(env),
   ...databaseFamilies(env),
   ...(env.store.shared ? [redisUp(env)] : []),
   single({
@@ -110,6 +112,61 @@ const securityLogFamilies = ({ securityLog }: Observed): MetricFamily[] => [
     help: 'Security log entries dropped because the buffer was full or the database refused them.',
     type: 'counter',
     value: () => securityLog.shed,
+  }),
+];
+
+const webhookFamilies = ({ counts, webhooks }: Observed): MetricFamily[] => [
+  labelled({
+    name: 'latchkey_webhook_attempts_total',
+    help: 'Attempts to send an event to a webhook, by outcome: success or failure.',
+    type: 'counter',
+    label: 'outcome',
+    values: () => counts.webhookAttempts.entries(),
+  }),
+  single({
+    name: 'latchkey_webhook_deliveries_waiting',
+    help: 'Deliveries of enabled webhooks that wait for an attempt, up to 100,000; read every 30 s.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => webhooks.figures.waiting,
+  }),
+  single({
+    name: 'latchkey_webhook_oldest_due_seconds',
+    help: 'For how long the earliest of these could have been attempted; read every 30 s.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => webhooks.figures.oldestDueSeconds,
+  }),
+  single({
+    name: 'latchkey_webhooks_disabled',
+    help: 'Webhooks that the service has disabled because their receivers failed or were gone; read every 30 s.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => webhooks.figures.disabled,
+  }),
+];
+
+const eventFamilies = ({ eventStats }: Observed): MetricFamily[] => [
+  single({
+    name: 'latchkey_events_waiting',
+    help: 'Events without a number, measured every minute. Readers number them, and maintenance numbers the rest.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => eventStats.waiting,
+  }),
+  single({
+    name: 'latchkey_events_oldest_waiting_seconds',
+    help: 'Age of the oldest event without a number, measured every minute. More than a few minutes is a fault.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => eventStats.oldestWaitingSeconds,
+  }),
+  single({
+    name: 'latchkey_events_numbered',
+    help: 'Events that ever got a number, of all accounts that exist, measured every minute.',
+    type: 'gauge',
+    ofWorkers: 'max',
+    value: () => eventStats.numbered,
   }),
 ];
 

@@ -20,7 +20,7 @@ export async function readList<Row extends ListRow, View extends ListRow>(
   let bytes = 0;
   for (let after = cursor; ; ) {
     const size = Math.min(limit - items.length, pageSize.largest);
-    const page = await readPage(ctx, source, parentId, { limit: size, cursor: after }, view);
+    const page = await readPage(ctx, source, parentId, { limit: size, cursor: after }, {}, view);
     for (const item of page.items) {
       bytes += Buffer.byteLength(JSON.stringify(item));
       const last = items.at(-1);

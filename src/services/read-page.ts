@@ -7,17 +7,18 @@ import { encodeCursor, type Page, type PageInput } from './page.ts';
  * lists. The caller has checked that the parent is the developer's.
  * @param view how a row is shown
  */
-export async function readPage<Row extends ListRow, View>(
+export async function readPage<Filter, Row extends ListRow, View>(
   ctx: ServiceContext,
-  source: ListSource<{ q?: string | undefined }>,
+  source: ListSource<Filter>,
   parentId: string,
-  { limit, cursor, q }: PageInput,
+  { limit, cursor }: Pick<PageInput, 'limit' | 'cursor'>,
+  filter: Filter,
   view: (row: Row) => View,
 ): Promise<Page<View>> {
   const slices = await source.slices<Row>({
     ctx,
     parentIds: [parentId],
-    filter: { q },
+    filter,
     slice: { size: limit, backward: false, fromId: cursor ?? null },
     lookAhead: true,
     columns: Object.keys(source.table.columns),

@@ -1,4 +1,5 @@
 import { Prisma } from '../db/client.ts';
+import { isNotDeletedOwner } from '../db/deleted-owners.ts';
 import type { ServiceContext } from './context.ts';
 import type { CountLimitName } from './count-limits.ts';
 import { ServiceError } from './errors.ts';
@@ -29,6 +30,16 @@ const counted = {
     refusal: 'This application cannot have another banned device or address, and nothing was banned',
     remedy: 'Remove bans that are not needed, or ban only the license (scope license)',
   },
+  policies: {
+    rows: (applicationId) => Prisma.sql`policies WHERE application_id = ${applicationId}::uuid`,
+    refusal: 'This application cannot have another policy',
+    remedy: 'Delete one that is not in use',
+  },
+  webhooks: {
+    rows: (developerId) => Prisma.sql`webhooks WHERE developer_id = ${developerId}::uuid`,
+    refusal: 'This account cannot have another webhook',
+    remedy: 'Delete one that is not in use',
+  },
 } as const satisfies Partial<Record<CountLimitName, Counted>>;
 
 /**
@@ -41,6 +52,22 @@ export async function lockAccountForCount(
 ): Promise<void> {
   await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR NO KEY UPDATE`;
 }
+
+/**
+ * The same for something of an application. It blocks no other transactions, except the application's deletion.
+ * @returns false if the application does not exist
+ */
+export async function lockApplicationForCount(
+  transaction: Prisma.TransactionClient,
+  applicationId: string,
+): Promise<boolean> {
+  const locked = await transaction.$queryRaw<unknown[]>`
+    SELECT applications.id FROM applications JOIN developers ON developers.id = applications.developer_id
+    WHERE applications.id = ${applicationId}::uuid AND ${notDeleted} FOR NO KEY UPDATE OF applications`;
+  return locked.length > 0;
+}
+
+const notDeleted = Prisma.raw(isNotDeletedOwner);
 
 /**
  * Checks that an owner is below a limit. An earlier statement must have locked the owner's row: a statement that itself

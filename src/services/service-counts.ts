@@ -1,10 +1,10 @@
 import { rateLimitDefaults } from '../ephemeral/rate-limits.ts';
 import { plaintextErrorStatus, verdictCodes } from '../protocol/messages.ts';
-import { answerCodes, callErrorStatus } from '../protocol/v2/messages.ts';
+import { answerCodes, type CallName, callErrorStatus } from '../protocol/v2/messages.ts';
 import { createLabelledCounter, type LabelledCounter } from '../telemetry/labelled-counter.ts';
 
 /** Verbs of the client protocol, as a metric label. */
-export type ClientVerbName = 'session_init' | 'validate' | 'lease' | 'register' | 'login' | 'upgrade';
+export type ClientVerbName = 'session_init' | CallName;
 
 /** Events that the services count. Other metrics are read from where their values are kept. */
 export interface ServiceCounts {
@@ -16,6 +16,8 @@ export interface ServiceCounts {
   readonly protocolRefusals: LabelledCounter;
   /** Requests over a rate limit, by the limit's name. */
   readonly rateLimited: LabelledCounter;
+  /** Attempts to send an event to a webhook, by outcome: success or failure. */
+  readonly webhookAttempts: LabelledCounter;
   /** Transactions whose connection was lost during COMMIT. */
   ambiguousCommits: number;
 }
@@ -28,9 +30,13 @@ export const createServiceCounts = (): ServiceCounts => ({
     register: createLabelledCounter(verdictCodes),
     login: createLabelledCounter(verdictCodes),
     upgrade: createLabelledCounter(verdictCodes),
+    'devices.list': createLabelledCounter(verdictCodes),
+    'devices.release': createLabelledCounter(verdictCodes),
+    'devices.move': createLabelledCounter(verdictCodes),
   },
   callAnswers: createLabelledCounter(answerCodes),
   protocolRefusals: createLabelledCounter(Object.keys({ ...plaintextErrorStatus, ...callErrorStatus })),
   rateLimited: createLabelledCounter(Object.keys(rateLimitDefaults)),
+  webhookAttempts: createLabelledCounter(['success', 'failure']),
   ambiguousCommits: 0,
 });

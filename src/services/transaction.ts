@@ -3,12 +3,13 @@ import { isNotDeletedOwner } from '../db/deleted-owners.ts';
 import { isTransactionVictim } from '../db/errors.ts';
 import type { Change } from './changes/change.ts';
 import { collectInvalidations, type Invalidations } from './changes/invalidations.ts';
+import { trackEntries } from './changes/recorded-entries.ts';
 import type { ServiceContext } from './context.ts';
 import { type ChangeRequester, inChangeTurn } from './developer-turns.ts';
 import { ServiceError } from './errors.ts';
-import { trackEntries } from './recorded-entries.ts';
+import { once } from './idempotency.ts';
 
-interface TransactionOptions {
+interface TransactionOptions<Result> {
   /**
    * In milliseconds, for changes of up to millions of rows: of the transaction, and of each statement. By default, Prisma's
    * limit for a transaction is 5 s, and that of a statement is in `src/db/session-settings.ts`.
@@ -16,25 +17,36 @@ interface TransactionOptions {
   readonly timeout?: number;
   /** Who takes the turn in which the transaction runs; omitted for client software, which takes no turn. */
   readonly requester?: ChangeRequester;
+  /**
+   * What is stored for a request with an Idempotency-Key, if it is not the result. Null if another transaction of the change
+   * stores it.
+   */
+  readonly answer?: ((result: Result) => unknown) | null;
+  /** The number of this transaction, from 1, if the change has several and each stores its result. */
+  readonly step?: number;
 }
 
 type Work<Result> = (transaction: Prisma.TransactionClient, invalidations: Invalidations) => Promise<Result>;
 
 /**
- * Runs a change in one short transaction, again if it is the victim of a deadlock. When this settles, the change has
+ * Runs a change in one short transaction, again if it is the victim of a deadlock; not again for a request that is repeated
+ * with its Idempotency-Key, which gets the same result. When this settles, the change has
  * invalidated this process's caches, and the other instances have received it or have had time to read it; no connection
  * is kept while it waits for them. A change that was rolled back invalidates nothing.
  */
 export async function changeInTransaction<Result>(
   ctx: ServiceContext,
   work: Work<Result>,
-  { requester, timeout }: TransactionOptions = {},
+  options: TransactionOptions<Result> = {},
 ): Promise<Result> {
   const { changes } = ctx.env;
-  const change = () => untilNoVictim(() => attempt(ctx, work, timeout));
-  const done = await (requester === undefined ? change() : inChangeTurn(ctx, requester, change));
-  if ((await changes.tell(done.changed)) === 'not-told') await changes.waitForOthers();
-  return done.result;
+  const { requester } = options;
+  const change = () => untilNoVictim(() => attempt(ctx, work, options));
+  return once(ctx, async () => {
+    const done = await (requester === undefined ? change() : inChangeTurn(ctx, requester, change));
+    if ((await changes.tell(done.changed)) === 'not-told') await changes.waitForOthers();
+    return done.result;
+  });
 }
 
 /** Maximum attempts of a transaction that PostgreSQL aborts in favour of another one. */
@@ -58,12 +70,12 @@ const ambiguousMilliseconds = 5_000;
 async function attempt<Result>(
   ctx: ServiceContext,
   work: Work<Result>,
-  timeout: number | undefined,
+  { timeout, answer, step }: TransactionOptions<Result>,
 ): Promise<{ readonly result: Result; readonly changed: readonly Change[] }> {
   const { changes, counts, database, securityLogFeed } = ctx.env;
   const { invalidations, changes: invalidated } = collectInvalidations();
   const entries = securityLogFeed.watermark.open();
-  const changed = (): Change[] => [...invalidated, { cache: 'log', keys: entries.applications }];
+  const changed = (): Change[] => [...invalidated, { cache: 'log', keys: entries.topics }];
   let isCommitting = false;
   try {
     const result = await database.prisma.$transaction(
@@ -71,7 +83,10 @@ async function attempt<Result>(
         trackEntries(transaction, entries);
         if (timeout !== undefined)
           await transaction.$queryRaw`SELECT set_config('statement_timeout', ${String(timeout)}, true)`;
+        await ctx.idempotency?.begin(transaction, step);
         const worked = await work(transaction, invalidations);
+        if (answer !== null)
+          await ctx.idempotency?.keep(transaction, answer === undefined ? worked : answer(worked), step);
         await changes.record(transaction, changed());
         isCommitting = true;
         return worked;
@@ -83,7 +98,7 @@ async function attempt<Result>(
   } catch (error) {
     const settle = (): void => {
       entries.settle();
-      void changes.tell([{ cache: 'log', keys: entries.applications }]);
+      void changes.tell([{ cache: 'log', keys: entries.topics }]);
     };
     // Work that failed is rolled back. A commit that failed is ambiguous: it may have taken effect, so its changes are
     // applied. If it takes effect later, the watch reads its record.
@@ -108,7 +123,7 @@ export function developerTransaction<Result>(
   ctx: ServiceContext,
   developerId: string,
   work: Work<Result>,
-  options: TransactionOptions = {},
+  options: TransactionOptions<Result> = {},
 ): Promise<Result> {
   return changeInTransaction(
     ctx,

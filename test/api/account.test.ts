@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recoveryCodeHash } from '../../src/crypto/recovery-code.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState, sql } from '../setup/stored.ts';
+import { createWebhook } from '../setup/webhook-receiver.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import {
   accountExportAnswer,
@@ -277,6 +279,8 @@ async function createFullAccount(owner: World) {
   });
   expect(registered).toMatchObject({ code: 'OK' });
   await session.ask(validatePath, { licenseKey: license.licenseKey, hwid: 'device' });
+  await owner.client.post(`/api/v1/apps/${application.id}/policies`, { code: 'pro', name: 'Pro' });
+  await owner.client.post(`/api/v1/licenses/${spare.id}/rotate-key`, { overlapSeconds: 60 });
   await owner.client.post(`/api/v1/licenses/${license.id}/ban`, { scope: 'hwid_and_ip' });
   const { key } = expectSuccess(
     await owner.client.post('/api/v1/account/api-keys', { name: 'key' }),
@@ -331,6 +335,8 @@ describe('the export of the account', () => {
         'licenses_created',
         'user_registered',
         'license_validated',
+        'policy_created',
+        'license_key_rotated',
         'license_banned',
         'api_key_created',
         'account_changed',
@@ -387,6 +393,9 @@ describe('deleting the account', () => {
     const elsewhere = new ApiClient(server.baseUrl, {
       cookie: cookieOf(await login(world.developer.password)) ?? '',
     });
+    const code = { developerId: world.developer.id, codeHash: recoveryCodeHash('a recovery code') };
+    await prisma().recoveryCode.create({ data: code });
+    await createWebhook(client, { url: 'https://hooks.example.com/', types: ['device.moved'] });
     const before = await databaseState(server);
     const own = new Set([
       world.developer.id,
@@ -395,9 +404,10 @@ describe('deleting the account', () => {
       mine.spare.id,
       mine.key.id,
     ]);
+    const withoutOwner = new Set(['end_user_sessions', 'webhook_deliveries']);
     for (const [table, rows] of Object.entries(before)) {
       expect(JSON.stringify(rows), `${table} has something of it`).toMatch(
-        table === 'end_user_sessions' ? /./ : new RegExp([...own].join('|')),
+        withoutOwner.has(table) ? /./ : new RegExp([...own].join('|')),
       );
     }
     const sessions = await sql<{ id: string }>(

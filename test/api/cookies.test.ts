@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
@@ -258,6 +258,7 @@ describe('a forged cookie', () => {
 
   test('does not authenticate if it was signed with the right key for another purpose', async () => {
     const { cookie, world } = await loggedIn();
+    const other = await loggedIn();
     const payload = decodeJwt(cookie);
     const ours = server.deps.services.keyring.cookie.privateKey;
     const header = { alg: 'EdDSA', typ: 'JWT' };
@@ -271,7 +272,9 @@ describe('a forged cookie', () => {
       { ...payload, aud: 'another/audience' },
       { ...payload, sub: 'not-a-uuid' },
       { ...payload, sub: `${payload.sub}'; --` },
-      { ...payload, sessionVersion: 1 },
+      { ...without('sid'), sessionVersion: 1 },
+      { ...payload, sid: randomUUID() },
+      { ...payload, sid: decodeJwt(other.cookie).sid },
       { ...payload, sessionVersion: '0' },
       { ...payload, exp: Math.floor(server.clock.now() / 1000) - 1 },
     ];

@@ -34,7 +34,7 @@ describe('an unknown route', () => {
     ['PUT', '/api/v1/auth/login'],
     ['POST', '/health'],
     ['DELETE', '/api/v1/apps/'],
-    ['GET', '/api/v1/licenses/create'],
+    ['GET', '/api/v1/licenses'],
     ['PATCH', '/api/v1/apps/create'],
     ['GET', '/API/V1/APPS/'],
     ['GET', '/api/v1/%61pps//'],

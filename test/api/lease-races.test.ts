@@ -5,6 +5,7 @@ import { deviceHash } from '../../src/protocol/v2/device-hash.ts';
 import { readLease } from '../../src/protocol/v2/lease.ts';
 import { readRevocations, revokes } from '../../src/protocol/v2/revocations.ts';
 import { createCallClient } from '../setup/call-client.ts';
+import { setDeviceRules } from '../setup/devices.ts';
 import { startTestServer } from '../setup/server.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
 import { noLimits } from './support.ts';
@@ -85,11 +86,20 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL se
     expect(await isRevoked(answer.lease)).toBe(true);
   });
 
-  test("another license's lease, which is under way, is revoked by the ban of its device", async () => {
+  test.each([
+    ['its device', [hwid]],
+    ['its device, as one of several', ['another device', hwid]],
+  ])("another license's lease, which is under way, is revoked by the ban of %s", async (_what, hwids) => {
     const [banned, leased] = await application.mint({ amount: 2 });
     if (banned === undefined || leased === undefined) return expect.fail();
-    for (const { licenseKey } of [banned, leased]) {
-      await createCallClient(server, application).ask('validate', { licenseKey, hwid });
+    await setDeviceRules([server], banned, { device_limit: 2 });
+    for (const [{ licenseKey }, devices] of [
+      [banned, hwids],
+      [leased, [hwid]],
+    ] as const) {
+      for (const each of devices) {
+        await createCallClient(server, application).ask('validate', { licenseKey, hwid: each });
+      }
     }
     // The lease waits for this row after it has looked for bans.
     const held = await hold(
@@ -141,5 +151,34 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'server')('on a PostgreSQL se
     const after = await list(server);
     expect(after).not.toEqual(before);
     await expect.poll(() => list(other)).toEqual(after);
+  });
+
+  test('a lease is not issued by a key that is replaced while it waits for the license', async () => {
+    const { id, licenseKey } = await application.mintOne();
+    const client = createCallClient(server, application);
+    expect(await client.ask('validate', { licenseKey, hwid })).toMatchObject({ code: 'OK' });
+    const held = await hold('SELECT FROM licenses WHERE id = $1 FOR UPDATE', [id]);
+    const rotated = world.client.post(`/api/v1/licenses/${id}/rotate-key`, { overlapSeconds: 0 });
+    await held.until(1, rotated);
+    // It is judged by what is cached, and waits behind the rotation.
+    const leased = client.ask('lease', { licenseKey, hwid });
+    await held.until(2, leased);
+    await held.release();
+    expect((await rotated).status).toBe(200);
+    expect(await leased).toMatchObject({ success: false, code: 'LICENSE_NOT_FOUND' });
+  });
+
+  test('a use that waits for a rotation with an overlap finds its license', async () => {
+    const { id, licenseKey } = await application.mintOne();
+    const client = createCallClient(server, application);
+    const held = await hold('SELECT FROM licenses WHERE id = $1 FOR UPDATE', [id]);
+    const rotated = world.client.post(`/api/v1/licenses/${id}/rotate-key`, { overlapSeconds: 600 });
+    await held.until(1, rotated);
+    const password = 'a long password';
+    const registered = client.ask('register', { username: 'ada', password, licenseKey, hwid });
+    await held.until(2, registered);
+    await held.release();
+    expect((await rotated).status).toBe(200);
+    expect(await registered).toMatchObject({ code: 'OK' });
   });
 });

@@ -162,7 +162,7 @@ describe('the metrics overview', () => {
     world = await createWorld(server);
     expect(await metrics()).toEqual({
       applications: { total: 0, active: 0, disabled: 0 },
-      licenses: { total: 0, unused: 0, active: 0, expired: 0, banned: 0 },
+      licenses: { total: 0, unused: 0, active: 0, suspended: 0, expired: 0, banned: 0 },
       validations24h: { total: 0, byCode: {} },
     });
   });
@@ -192,7 +192,14 @@ describe('the metrics overview', () => {
       licenses: { total: 8, unused: 2, active: 4, expired: 0, banned: 2 },
     });
     server.clock.step(11);
-    expect((await metrics()).licenses).toEqual({ total: 8, unused: 2, active: 3, expired: 1, banned: 2 });
+    expect((await metrics()).licenses).toEqual({
+      total: 8,
+      unused: 2,
+      active: 3,
+      suspended: 0,
+      expired: 1,
+      banned: 2,
+    });
     server.clock.step(600);
     expect(await metrics()).toMatchObject({
       applications,

@@ -5,10 +5,23 @@ import { createApp } from '../../src/app.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { deviceRequestOf } from '../setup/device-request.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { knownRecoveryCode, knownTotpCode, seedPendingTotp, seedTotp } from '../setup/second-factor.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { databaseState } from '../setup/stored.ts';
+import { createWebhook } from '../setup/webhook-receiver.ts';
 import { createWorld, type World } from '../setup/world.ts';
-import { apiKeyAnswer, bansAnswer, expectFailure, expectSuccess, missingId, userAnswer } from './support.ts';
+import {
+  apiKeyAnswer,
+  bansAnswer,
+  expectFailure,
+  expectSuccess,
+  missingId,
+  policyAnswer,
+  sessionsAnswer,
+  userAnswer,
+} from './support.ts';
+
+const devicesAnswer = z.object({ success: z.literal(true), devices: z.array(z.object({ id: z.string() })) });
 
 /** The limits of the interface document, in requests per minute. */
 const limits = {
@@ -20,6 +33,7 @@ const limits = {
   licenseCreate: 30,
   blindCreate: 30,
   accountSensitive: 20,
+  webhookSend: 30,
 } as const;
 type Limit = keyof typeof limits;
 
@@ -30,9 +44,19 @@ const testLimits = Object.fromEntries(Object.keys(limits).map((name, index) => [
 interface Ids {
   readonly app: string;
   readonly license: string;
+  readonly banned: string;
+  readonly suspended: string;
+  /** Of the license. */
+  readonly device: string;
+  readonly policy: string;
   readonly user: string;
   readonly ban: string;
   readonly key: string;
+  /** Of another login than the client's. */
+  readonly session: string;
+  readonly webhook: string;
+  /** Of the webhook. */
+  readonly delivery: string;
 }
 
 interface Route {
@@ -44,9 +68,13 @@ interface Route {
   /** The documented errors of this route in addition to those of every route. */
   readonly errors?: Readonly<Record<string, number>>;
   /** The kind of `:id` in the path. */
-  readonly id?: 'app' | 'license' | 'key';
+  readonly id?: 'app' | 'license' | 'banned' | 'suspended' | 'key' | 'session' | 'webhook';
   /** A valid body. */
   readonly body?: (ids: Ids, password: string) => Record<string, unknown>;
+  /** API keys are refused. */
+  readonly sessionOnly?: true;
+  /** Brings the account into the state in which the body succeeds. */
+  readonly prepare?: (server: TestServer, developerId: string) => Promise<void>;
   /** The body contains an application id. */
   readonly appInBody?: true;
 }
@@ -54,7 +82,11 @@ interface Route {
 const invalid = { VALIDATION_FAILED: 400 };
 const app = { APP_NOT_FOUND: 404 };
 const license = { LICENSE_NOT_FOUND: 404 };
+const policy = { APP_NOT_FOUND: 404, POLICY_NOT_FOUND: 404 };
+const webhook = { WEBHOOK_NOT_FOUND: 404 };
 const wrong = { INVALID_CREDENTIALS: 401 };
+const codes = { TOTP_REQUIRED: 401, TOTP_INVALID: 401 };
+const confirmed = { CONFIRMATION_REQUIRED: 403 };
 const hash = () => randomBytes(32).toString('hex');
 const sealedErrors = {
   CRYPTO_REQUIRED: 400,
@@ -84,9 +116,18 @@ const routes: readonly Route[] = [
     success: 200,
     auth: 'public',
     limit: 'auth',
-    errors: { ...invalid, ...wrong, BOT_CHALLENGE_FAILED: 400 },
+    errors: { ...invalid, ...wrong, ...codes, BOT_CHALLENGE_FAILED: 400 },
   },
   { route: 'POST /api/v1/auth/logout', success: 200, auth: 'public' },
+  {
+    route: 'POST /api/v1/auth/confirm',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, ...wrong, ...codes },
+    body: (_ids, password) => ({ password }),
+    sessionOnly: true,
+  },
   { route: 'GET /api/v1/auth/me', success: 200, auth: 'developer' },
   {
     route: 'POST /api/v1/apps/create',
@@ -98,7 +139,13 @@ const routes: readonly Route[] = [
   },
   { route: 'GET /api/v1/apps/', success: 200, auth: 'developer', errors: invalid },
   { route: 'GET /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
-  { route: 'DELETE /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
+  {
+    route: 'DELETE /api/v1/apps/:id',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...app, ...confirmed },
+  },
   {
     route: 'PATCH /api/v1/apps/:id/settings',
     success: 200,
@@ -227,6 +274,203 @@ const routes: readonly Route[] = [
     errors: { ...license, HWID_NOT_SET: 400, LICENSE_BANNED: 400 },
   },
   {
+    route: 'POST /api/v1/apps/:id/licenses/bulk',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...app, ...invalid, TOO_MANY: 400, SEARCH_TOO_BROAD: 400 },
+    body: (ids) => ({ action: 'suspend', ids: [ids.license] }),
+  },
+  {
+    route: 'GET /api/v1/apps/:id/policies',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...app, ...invalid },
+  },
+  {
+    route: 'POST /api/v1/apps/:id/policies',
+    success: 201,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...app, ...invalid, POLICY_CODE_TAKEN: 409, LIMIT_REACHED: 409 },
+    body: () => ({ code: 'basic', name: 'Basic' }),
+  },
+  {
+    route: 'GET /api/v1/apps/:id/policies/:policyId',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: policy,
+  },
+  {
+    route: 'PATCH /api/v1/apps/:id/policies/:policyId',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...policy, ...invalid, POLICY_CODE_TAKEN: 409 },
+    body: () => ({ deviceLimit: 2 }),
+  },
+  {
+    route: 'DELETE /api/v1/apps/:id/policies/:policyId',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: policy,
+  },
+  {
+    route: 'POST /api/v1/apps/:id/policies/:policyId/apply',
+    success: 200,
+    auth: 'developer',
+    id: 'app',
+    errors: { ...policy, ...invalid, TOO_MANY: 400 },
+    body: () => ({ dryRun: true }),
+  },
+  {
+    route: 'GET /api/v1/webhooks',
+    success: 200,
+    auth: 'developer',
+    errors: { ...invalid, TOO_MANY_READS: 429 },
+  },
+  {
+    route: 'POST /api/v1/webhooks',
+    success: 201,
+    auth: 'developer',
+    errors: { ...invalid, APP_NOT_FOUND: 404, LIMIT_REACHED: 409 },
+    body: () => ({ url: 'https://hooks.example.com/', types: ['*'] }),
+  },
+  { route: 'GET /api/v1/webhooks/:id', success: 200, auth: 'developer', id: 'webhook', errors: webhook },
+  {
+    route: 'PATCH /api/v1/webhooks/:id',
+    success: 200,
+    auth: 'developer',
+    id: 'webhook',
+    errors: { ...webhook, ...invalid, APP_NOT_FOUND: 404 },
+    body: () => ({ description: 'Shop' }),
+  },
+  { route: 'DELETE /api/v1/webhooks/:id', success: 200, auth: 'developer', id: 'webhook', errors: webhook },
+  {
+    route: 'POST /api/v1/webhooks/:id/test',
+    success: 200,
+    auth: 'developer',
+    limit: 'webhookSend',
+    id: 'webhook',
+    errors: { ...webhook, TOO_MANY_DELIVERIES: 429 },
+  },
+  {
+    route: 'POST /api/v1/webhooks/:id/rotate-secret',
+    success: 200,
+    auth: 'developer',
+    id: 'webhook',
+    errors: webhook,
+  },
+  {
+    route: 'POST /api/v1/webhooks/:id/replay',
+    success: 200,
+    auth: 'developer',
+    limit: 'webhookSend',
+    id: 'webhook',
+    errors: { ...webhook, ...invalid, INVALID_TRANSITION: 409, TOO_MANY: 400 },
+    body: () => ({ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+  },
+  {
+    route: 'GET /api/v1/webhooks/:id/deliveries',
+    success: 200,
+    auth: 'developer',
+    id: 'webhook',
+    errors: { ...webhook, ...invalid },
+  },
+  {
+    route: 'POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver',
+    success: 200,
+    auth: 'developer',
+    limit: 'webhookSend',
+    id: 'webhook',
+    errors: { ...webhook, DELIVERY_NOT_FOUND: 404, INVALID_TRANSITION: 409 },
+  },
+  { route: 'GET /api/v1/licenses/:id', success: 200, auth: 'developer', id: 'license', errors: license },
+  {
+    route: 'PATCH /api/v1/licenses/:id',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, ...invalid, INVALID_TRANSITION: 409, PRIVATE_MODE: 409 },
+    body: () => ({ deviceLimit: 2 }),
+  },
+  {
+    route: 'POST /api/v1/licenses/:id/unban',
+    success: 200,
+    auth: 'developer',
+    id: 'banned',
+    errors: { ...license, INVALID_TRANSITION: 409 },
+  },
+  {
+    route: 'POST /api/v1/licenses/:id/suspend',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, INVALID_TRANSITION: 409 },
+  },
+  {
+    route: 'POST /api/v1/licenses/:id/reinstate',
+    success: 200,
+    auth: 'developer',
+    id: 'suspended',
+    errors: { ...license, INVALID_TRANSITION: 409 },
+  },
+  {
+    route: 'POST /api/v1/licenses/:id/renew',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, ...invalid, INVALID_TRANSITION: 409 },
+    body: () => ({ seconds: 60, basis: 'from_expiry' }),
+  },
+  {
+    route: 'POST /api/v1/licenses/:id/rotate-key',
+    success: 200,
+    auth: 'developer',
+    limit: 'licenseCreate',
+    id: 'license',
+    errors: { ...license, ...invalid, PRIVATE_MODE: 409, KEY_EXISTS: 409 },
+    body: () => ({ overlapSeconds: 60 }),
+  },
+  {
+    route: 'GET /api/v1/licenses/:id/devices',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, ...invalid },
+  },
+  {
+    route: 'PATCH /api/v1/licenses/:id/devices/:deviceId',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, ...invalid, DEVICE_NOT_FOUND: 404 },
+    body: () => ({ name: 'Laptop' }),
+  },
+  {
+    route: 'DELETE /api/v1/licenses/:id/devices/:deviceId',
+    success: 200,
+    auth: 'developer',
+    id: 'license',
+    errors: { ...license, DEVICE_NOT_FOUND: 404, INVALID_TRANSITION: 409 },
+  },
+  {
+    route: 'POST /api/v1/licenses/explain',
+    success: 200,
+    auth: 'developer',
+    errors: {
+      ...invalid,
+      APP_NOT_FOUND: 404,
+      LICENSE_NOT_FOUND: 404,
+      LOG_ENTRY_NOT_FOUND: 404,
+    },
+    body: (ids) => ({ applicationId: ids.app, licenseId: ids.license }),
+    appInBody: true,
+  },
+  {
     route: 'POST /api/v1/licenses/:id/offline-lease',
     success: 201,
     auth: 'developer',
@@ -259,7 +503,7 @@ const routes: readonly Route[] = [
     limit: 'validate',
     errors: sealedErrors,
   },
-  ...['register', 'login', 'upgrade'].map((verb) => ({
+  ...['register', 'login', 'upgrade', 'devices/list', 'devices/release', 'devices/move'].map((verb) => ({
     route: `POST /api/v1/client/${verb}`,
     success: 200,
     auth: 'public' as const,
@@ -267,6 +511,7 @@ const routes: readonly Route[] = [
     errors: sealedErrors,
   })),
   { route: 'GET /api/v1/metrics/overview', success: 200, auth: 'developer' },
+  { route: 'GET /api/v1/events', success: 200, auth: 'developer' },
   {
     route: 'POST /api/v1/account/mask',
     success: 200,
@@ -294,10 +539,26 @@ const routes: readonly Route[] = [
     route: 'POST /api/v1/account/api-keys',
     success: 201,
     auth: 'developer',
-    errors: { ...invalid, LIMIT_REACHED: 409 },
+    errors: { ...invalid, ...confirmed, APP_NOT_FOUND: 404, LIMIT_REACHED: 409 },
     body: () => ({ name: 'another' }),
   },
   { route: 'GET /api/v1/account/api-keys', success: 200, auth: 'developer', errors: invalid },
+  {
+    route: 'PATCH /api/v1/account/api-keys/:id',
+    success: 200,
+    auth: 'developer',
+    id: 'key',
+    errors: { ...invalid, API_KEY_NOT_FOUND: 404, INVALID_TRANSITION: 409 },
+    body: () => ({ name: 'renamed' }),
+  },
+  {
+    route: 'POST /api/v1/account/api-keys/:id/rotate',
+    success: 200,
+    auth: 'developer',
+    id: 'key',
+    errors: { ...invalid, API_KEY_NOT_FOUND: 404, INVALID_TRANSITION: 409 },
+    body: () => ({ overlapSeconds: 60 }),
+  },
   {
     route: 'POST /api/v1/account/api-keys/:id/revoke',
     success: 200,
@@ -310,8 +571,66 @@ const routes: readonly Route[] = [
     success: 200,
     auth: 'developer',
     limit: 'accountSensitive',
-    errors: { ...invalid, ...wrong, EMAIL_TAKEN: 409 },
+    errors: { ...invalid, ...wrong, ...confirmed, EMAIL_TAKEN: 409 },
     body: (_ids, password) => ({ name: 'Ada', password }),
+  },
+  {
+    route: 'GET /api/v1/account/sessions',
+    success: 200,
+    auth: 'developer',
+    errors: { ...invalid, TOO_MANY_READS: 429 },
+  },
+  {
+    route: 'DELETE /api/v1/account/sessions/:id',
+    success: 200,
+    auth: 'developer',
+    id: 'session',
+    errors: { SESSION_NOT_FOUND: 404 },
+  },
+  { route: 'POST /api/v1/account/sessions/revoke-others', success: 200, auth: 'developer' },
+  { route: 'GET /api/v1/account/security', success: 200, auth: 'developer' },
+  {
+    route: 'POST /api/v1/account/require-confirmation',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, ...wrong, ...confirmed },
+    body: (_ids, password) => ({ requireConfirmation: true, password }),
+  },
+  {
+    route: 'POST /api/v1/account/totp/begin',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, ...wrong, INVALID_TRANSITION: 409 },
+    body: (_ids, password) => ({ password }),
+  },
+  {
+    route: 'POST /api/v1/account/totp/confirm',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, TOTP_INVALID: 401, INVALID_TRANSITION: 409 },
+    prepare: seedPendingTotp,
+    body: () => ({ totpCode: knownTotpCode() }),
+  },
+  {
+    route: 'POST /api/v1/account/totp/recovery-codes',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, ...wrong, ...codes, INVALID_TRANSITION: 409 },
+    prepare: seedTotp,
+    body: (_ids, password) => ({ password, recoveryCode: knownRecoveryCode }),
+  },
+  {
+    route: 'POST /api/v1/account/totp/disable',
+    success: 200,
+    auth: 'developer',
+    limit: 'accountSensitive',
+    errors: { ...invalid, ...wrong, ...codes, INVALID_TRANSITION: 409 },
+    prepare: seedTotp,
+    body: (_ids, password) => ({ password, recoveryCode: knownRecoveryCode }),
   },
   { route: 'GET /api/v1/account/export', success: 200, auth: 'developer', limit: 'accountSensitive' },
   {
@@ -332,7 +651,13 @@ const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';
 const isUnsafe = (row: Route) => methodOf(row) !== 'GET';
 const pathOf = ({ route, id = 'app' }: Route, ids: Ids) =>
-  (route.split(' ')[1] ?? '').replace(':id', ids[id]).replace(':userId', ids.user).replace(':banId', ids.ban);
+  (route.split(' ')[1] ?? '')
+    .replace(':id', ids[id])
+    .replace(':userId', ids.user)
+    .replace(':banId', ids.ban)
+    .replace(':policyId', ids.policy)
+    .replace(':deviceId', ids.device)
+    .replace(':deliveryId', ids.delivery);
 const send = (client: ApiClient, row: Route, ids: Ids, password = '') =>
   client.send(methodOf(row), pathOf(row, ids), row.body?.(ids, password));
 
@@ -345,7 +670,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const missing: Ids = { app: missingId, license: missingId, user: missingId, ban: missingId, key: missingId };
+const missing: Ids = {
+  app: missingId,
+  license: missingId,
+  banned: missingId,
+  suspended: missingId,
+  device: missingId,
+  policy: missingId,
+  user: missingId,
+  ban: missingId,
+  key: missingId,
+  session: missingId,
+  webhook: missingId,
+  delivery: missingId,
+};
 
 interface FullAccount {
   readonly world: World;
@@ -369,15 +707,31 @@ async function createFullAccount(): Promise<FullAccount> {
   const session = await openSession(server, application);
   await session.ask(validatePath, { licenseKey: minted.licenseKey, hwid: 'device' });
   await client.post(`/api/v1/licenses/${spare.id}/ban`, { scope: 'hwid_and_ip', ip: '203.0.113.1' });
+  const suspended = await application.mintOne();
+  await client.post(`/api/v1/licenses/${suspended.id}/suspend`, {});
+  const policy = await client.post(`/api/v1/apps/${application.id}/policies`, { code: 'pro', name: 'Pro' });
+  const devices = await client.get(`/api/v1/licenses/${minted.id}/devices`);
   const bans = await client.get(`/api/v1/apps/${application.id}/bans`);
   const key = await client.post('/api/v1/account/api-keys', { name: 'key' });
+  await new ApiClient(server.baseUrl).post('/api/v1/auth/login', world.login);
+  const sessions = await client.get('/api/v1/account/sessions');
+  const listed = expectSuccess(sessions, 200, sessionsAnswer).sessions;
   const { apiKey, id: keyId } = expectSuccess(key, 201, apiKeyAnswer).key;
+  const webhook = await createWebhook(client, { url: 'https://hooks.example.com/', types: ['device.moved'] });
+  const tested = await client.post(`/api/v1/webhooks/${webhook.id}/test`);
   const ids = {
     app: application.id,
     license: minted.id,
+    banned: spare.id,
+    suspended: suspended.id,
+    device: expectSuccess(devices, 200, devicesAnswer).devices[0]?.id ?? '',
+    policy: expectSuccess(policy, 201, policyAnswer).policy.id,
     user: expectSuccess(created, 201, userAnswer).user.id,
     ban: expectSuccess(bans, 200, bansAnswer).bans[0]?.id ?? '',
     key: keyId,
+    session: listed.find(({ current }) => !current)?.id ?? '',
+    webhook: webhook.id,
+    delivery: z.object({ delivery: z.object({ id: z.string() }) }).parse(tested.body).delivery.id,
   };
   return { world, ids, apiKey };
 }
@@ -439,7 +793,7 @@ describe('the table of routes', () => {
       );
       const expected = {
         ...row.errors,
-        ...(row.auth === 'developer' && { UNAUTHENTICATED: 401, RATE_LIMITED: 429 }),
+        ...(row.auth === 'developer' && { UNAUTHENTICATED: 401, INSUFFICIENT_SCOPE: 403, RATE_LIMITED: 429 }),
         ...(row.auth === 'developer' && isUnsafe(row) && { FORBIDDEN: 403 }),
         ...(row.limit && { RATE_LIMITED: 429 }),
       };
@@ -585,16 +939,24 @@ describe('a dashboard route', () => {
     }
   });
 
-  test.each(dashboard)('$route accepts an API key from any page', async (row) => {
-    const { world, ids, apiKey } = await createFullAccount();
-    const client = new ApiClient(server.baseUrl, {
-      bearer: apiKey,
-      headers: { Origin: 'https://elsewhere.example' },
-    });
-    const answer = await send(client, row, ids, world.developer.password);
-    expect(answer.status, JSON.stringify(answer.body)).toBe(row.success);
-    expect(answer.body).toMatchObject({ success: true });
-  });
+  test.each(dashboard)(
+    '$route accepts an API key from any page, unless it is about the session',
+    async (row) => {
+      const { world, ids, apiKey } = await createFullAccount();
+      const client = new ApiClient(server.baseUrl, {
+        bearer: apiKey,
+        headers: { Origin: 'https://elsewhere.example' },
+      });
+      await row.prepare?.(server, world.developer.id);
+      const answer = await send(client, row, ids, world.developer.password);
+      if (row.sessionOnly) {
+        expectFailure(answer, 403, 'FORBIDDEN');
+        return;
+      }
+      expect(answer.status, JSON.stringify(answer.body)).toBe(row.success);
+      expect(answer.body).toMatchObject({ success: true });
+    },
+  );
 });
 
 test('the public routes need no credential', async () => {

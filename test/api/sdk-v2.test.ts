@@ -8,6 +8,9 @@ import { createWorld, type SeededApplication } from '../setup/world.ts';
 
 const { server, world } = useWorld();
 
+/** What an answer says of a license that has none of it. */
+const nothingMore = { graceEndsAt: null, entitlements: {}, metadata: {} };
+
 /** The SDK as in a program, from a separate address, with a count of its requests. */
 function program(application: SeededApplication, options: Partial<ClientOptions> = {}) {
   const sent: string[] = [];
@@ -43,6 +46,7 @@ test('a license is valid, and bound to the first device', async () => {
     status: 'active',
     expiresAt: expect.any(Date),
     subscriptionTier: 3,
+    ...nothingMore,
     source: 'service',
   });
   expect(sent).toEqual([`/api/v2/keys/${application.id}`, '/api/v2/call']);
@@ -201,6 +205,7 @@ test('a user registers, logs in and upgrades', async () => {
         status: 'active',
         expiresAt: index === 2 ? null : expect.any(Date),
         subscriptionTier: index === 2 ? 2 : 1,
+        ...nothingMore,
       },
       session: { ip, hwid: 'laptop' },
     });

@@ -12,6 +12,9 @@ import { createWorld, type SeededApplication } from '../setup/world.ts';
 
 const { server, world } = useWorld();
 
+/** What an answer says of a license that has none of it. */
+const nothingMore = { graceEndsAt: null, entitlements: {}, metadata: {} };
+
 /** The SDK as in a program, from a separate address, with a count of its requests. */
 function program(application: SeededApplication, options: Partial<ClientOptions> = {}) {
   const sent: string[] = [];
@@ -53,6 +56,7 @@ test('a license is valid, with its tier and expiry', async () => {
     status: 'active',
     expiresAt: expect.any(Date),
     subscriptionTier: 3,
+    ...nothingMore,
   });
   if (outcome.kind !== 'verdict' || !outcome.valid) throw new Error('not valid');
   const remaining = Number(outcome.expiresAt) - server.clock.now();
@@ -290,8 +294,14 @@ test('a user registers, logs in and upgrades, in one session', async () => {
       user: { id: stored?.id, username: 'ada', email: 'ada@example.com', applicationId: application.id },
       license:
         index === 2
-          ? { id: second.id, status: 'active', expiresAt: null, subscriptionTier: 2 }
-          : { id: first.id, status: 'active', expiresAt: expect.any(Date), subscriptionTier: 1 },
+          ? { id: second.id, status: 'active', expiresAt: null, subscriptionTier: 2, ...nothingMore }
+          : {
+              id: first.id,
+              status: 'active',
+              expiresAt: expect.any(Date),
+              subscriptionTier: 1,
+              ...nothingMore,
+            },
       session: { ip, hwid: 'laptop' },
     });
   }

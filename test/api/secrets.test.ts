@@ -197,7 +197,6 @@ test('a complete scenario reveals each secret at most once, and logs none', asyn
   expect(answers.slice(-3).every(({ text }) => text.includes('INTERNAL'))).toBe(true);
   await prisma.$executeRaw`ALTER TABLE security_log DROP CONSTRAINT refuses`;
   note('delete', await renewed.delete(path));
-  note('logout', await renewed.post('/api/v1/auth/logout'));
   await server.deps.services.securityLog.flush();
 
   const secrets: Record<string, string | Uint8Array> = {
@@ -239,6 +238,7 @@ test('a complete scenario reveals each secret at most once, and logs none', asyn
     'delete the account',
     await renewed.post(`${ownAccount}/delete`, { confirm: 'DELETE', password: newPassword }),
   );
+  note('logout', await renewed.post('/api/v1/auth/logout'));
   const texts = [
     ...answers,
     { what: 'the security log', text: JSON.stringify(events), mayHold: [] },

@@ -23,6 +23,8 @@ export const noLimits = {
     'blindCreate',
     'accountSensitive',
     'apiKeyAuth',
+    'answerKilobytes',
+    'webhookSend',
   ]
     .map((name) => `${name}=100000`)
     .join(),
@@ -85,8 +87,15 @@ export const messageKeys = [
   'APP_DISABLED',
   'OK',
   'BANNED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
+  'SELF_SERVICE_OFF',
+  'DEVICE_UNKNOWN',
+  'MOVE_COOLDOWN',
+  'MOVES_EXHAUSTED',
   'LICENSE_NOT_FOUND',
+  'SUSPENDED',
   'EXPIRED',
   'APP_OUTDATED',
   'HWID_BANNED',
@@ -149,16 +158,35 @@ export const mintedAnswer = z.strictObject({
   warning: z.string(),
 });
 
+const value = z.union([z.boolean(), z.int(), z.string()]);
+
 export const license = z.strictObject({
   id,
   applicationId: id,
   keyPrefix: z.string(),
-  status: z.enum(['unused', 'active', 'expired', 'banned']),
+  status: z.enum(['unused', 'active', 'suspended', 'expired', 'banned']),
   subscriptionTier: z.int(),
   durationSeconds: z.int(),
   activatedAt: timestamp.nullable(),
   expiresAt: timestamp.nullable(),
+  graceSeconds: z.int(),
+  graceEndsAt: timestamp.nullable(),
+  suspendedAt: timestamp.nullable(),
+  suspensionReason: z.string().nullable(),
+  clockStopped: z.boolean(),
   hwid: z.string().nullable(),
+  deviceLimit: z.int(),
+  deviceCount: z.int(),
+  overLimit: z.boolean(),
+  selfService: z.enum(['off', 'key', 'account']),
+  moves: z.strictObject({ count: z.int(), periodSeconds: z.int() }).nullable(),
+  cooldownSeconds: z.int(),
+  releaseIdleAfterSeconds: z.int().nullable(),
+  leaseSeconds: z.int().nullable(),
+  policyId: id.nullable(),
+  entitlements: z.record(z.string(), value),
+  metadata: z.strictObject({ client: z.record(z.string(), value), private: z.record(z.string(), value) }),
+  tags: z.array(z.string()),
   lastIp: z.string().nullable(),
   note: z.string().nullable(),
   noteCiphertextB64: z.string().nullable(),
@@ -172,6 +200,57 @@ export const licensesAnswer = z.strictObject({
   nextCursor: z.string().nullable(),
 });
 
+export const device = z.strictObject({
+  id,
+  hwid: z.string().nullable(),
+  name: z.string().nullable(),
+  platform: z.string().nullable(),
+  firstSeenAt: timestamp,
+  lastSeenAt: timestamp,
+  lastIp: z.string().nullable(),
+  country: z.string().nullable(),
+  state: z.enum(['active', 'released']),
+  releasedAt: timestamp.nullable(),
+  releasedBy: z.enum(['vendor', 'customer', 'idle']).nullable(),
+});
+
+export const policy = z.strictObject({
+  id,
+  applicationId: id,
+  code: z.string(),
+  name: z.string(),
+  durationSeconds: z.int(),
+  startsAt: z.enum(['first_use', 'creation']),
+  ...license.pick({
+    subscriptionTier: true,
+    deviceLimit: true,
+    selfService: true,
+    moves: true,
+    cooldownSeconds: true,
+    releaseIdleAfterSeconds: true,
+    graceSeconds: true,
+    leaseSeconds: true,
+    entitlements: true,
+    metadata: true,
+  }).shape,
+  keyMask: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export const policyAnswer = z.strictObject({ success: z.literal(true), policy });
+export const policiesAnswer = z.strictObject({
+  success: z.literal(true),
+  policies: z.array(policy),
+  nextCursor: z.string().nullable(),
+});
+
+const apiKeyGrant = {
+  scopes: z.array(z.string()),
+  applicationId: id.nullable(),
+  allowedCidrs: z.array(z.string()),
+  expiresAt: timestamp.nullable(),
+  previousValidUntil: timestamp.nullable(),
+};
 export const apiKeyAnswer = z.strictObject({
   success: z.literal(true),
   key: z.strictObject({
@@ -179,6 +258,7 @@ export const apiKeyAnswer = z.strictObject({
     name: z.string(),
     apiKey: z.string(),
     keyPrefix: z.string(),
+    ...apiKeyGrant,
     createdAt: timestamp,
   }),
   warning: z.string().min(1),
@@ -231,6 +311,13 @@ const logEntry = z.strictObject({
   hwid: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()),
   createdAt: timestamp,
+  actor: z
+    .strictObject({
+      kind: z.enum(['session', 'api_key', 'client', 'operator', 'system']),
+      id: id.nullable(),
+      name: z.string().nullable(),
+    })
+    .nullable(),
 });
 export const logsAnswer = z.strictObject({
   success: z.literal(true),
@@ -246,6 +333,7 @@ export const metricsAnswer = z.strictObject({
       total: z.int(),
       unused: z.int(),
       active: z.int(),
+      suspended: z.int(),
       expired: z.int(),
       banned: z.int(),
     }),
@@ -264,10 +352,12 @@ const listedApiKey = z.strictObject({
   id,
   name: z.string(),
   keyPrefix: z.string(),
+  ...apiKeyGrant,
   createdAt: timestamp,
   last_used_at: timestamp.nullable(),
   revoked: z.boolean(),
 });
+export const listedApiKeyAnswer = z.strictObject({ success: z.literal(true), key: listedApiKey });
 export const apiKeysAnswer = z.strictObject({
   success: z.literal(true),
   keys: z.array(listedApiKey),
@@ -291,6 +381,7 @@ export const userExportAnswer = z.strictObject({
             hwid: true,
             lastIp: true,
           })
+          .extend({ devices: z.array(device) })
           .nullable(),
         sessions: z.array(
           z.strictObject({
@@ -308,16 +399,34 @@ export const userExportAnswer = z.strictObject({
   }),
 });
 
+const accountSession = z.strictObject({
+  id,
+  current: z.boolean(),
+  ip: z.string().nullable(),
+  country: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  createdAt: timestamp,
+  lastSeenAt: timestamp,
+  expiresAt: timestamp,
+});
+export const sessionsAnswer = z.strictObject({
+  success: z.literal(true),
+  sessions: z.array(accountSession),
+  nextCursor: z.string().nullable(),
+});
+
 export const accountExportAnswer = z.strictObject({
   success: z.literal(true),
   export: z.strictObject({
     exportedAt: timestamp,
     developer,
     applications: z.array(application),
-    licenses: z.array(license),
+    licenses: z.array(license.extend({ devices: z.array(device) })),
+    policies: z.array(policy),
     users: z.array(endUser),
     bans: z.array(ban.extend({ applicationId: id })),
     apiKeys: z.array(listedApiKey),
+    sessions: z.array(accountSession.omit({ current: true })),
     securityLog: z.array(logEntry),
   }),
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { routes } from '../openapi/contract.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { useWorld } from '../setup/use-world.ts';
+import { createWorld } from '../setup/world.ts';
 import { expectFailure, missingId, noLimits } from './support.ts';
 
 /** Unknown members are refused by name: an ignored filter or duration would mislead the caller. */
@@ -36,9 +37,10 @@ test.each(dashboard.filter(({ method }) => method !== 'GET'))(
 );
 
 describe('a request that has no documented body', () => {
+  /** These name nothing in their paths, so they succeed. */
+  const succeeds = new Set(['POST /auth/logout', 'POST /account/sessions/revoke-others']);
   const bodiless = dashboard.filter(
-    ({ method, requestBody, name }) =>
-      method !== 'GET' && requestBody === undefined && name !== 'POST /auth/logout',
+    ({ method, requestBody, name }) => method !== 'GET' && requestBody === undefined && !succeeds.has(name),
   );
 
   test.each(bodiless)('$name gives the same response without one and with an empty object', async (route) => {
@@ -50,9 +52,20 @@ describe('a request that has no documented body', () => {
     for (const body of [[], 'null', '1', '{']) expectFailure(await send(body), 400, 'VALIDATION_FAILED');
   });
 
+  test('ends other sessions without one or with an empty object', async () => {
+    for (const body of [undefined, {}, '']) {
+      const answer = await world.client.post('/api/v1/account/sessions/revoke-others', body);
+      expect({ status: answer.status, body: answer.body }).toEqual({
+        status: 200,
+        body: { success: true, revoked: 0 },
+      });
+    }
+  });
+
   test('logs out without one or with an empty object', async () => {
     for (const body of [undefined, {}, '']) {
-      expect((await world.client.post('/api/v1/auth/logout', body)).status).toBe(200);
+      const { client } = await createWorld(server);
+      expect((await client.post('/api/v1/auth/logout', body)).status).toBe(200);
     }
   });
 });
@@ -82,9 +95,9 @@ describe('of an application', () => {
   });
 
   test('a list with an unknown filter is refused', async () => {
-    const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?status=banned&tier=9`);
+    const answer = await world.client.get(`/api/v1/apps/${applicationId}/licenses?statuses=banned&tiers=9`);
     expect(issuesOf(answer)).toEqual(
-      ['status', 'tier'].map((name) => ({
+      ['statuses', 'tiers'].map((name) => ({
         path: [name],
         message: expect.stringMatching(/limit, cursor, q/),
       })),

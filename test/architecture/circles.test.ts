@@ -12,20 +12,29 @@ type Imports = ReadonlyMap<string, readonly string[]>;
  */
 const parts = [
   'changes',
+  'outbox',
   'service-key',
   'foundations',
   'security-log',
+  'event',
   'application',
   'ban',
   'revocation',
   'license',
+  'explain',
+  'policy',
+  'device',
   'lease',
   'end-user',
+  'self-service',
   'client-session',
   'client-call',
   'api-key',
+  'account-session',
+  'second-factor',
   'auth',
   'metrics',
+  'webhook',
   'account',
 ];
 
@@ -33,7 +42,6 @@ const reason =
   'The environment names what a process opens at its start, some of which are resources. Types only: nothing is called.';
 /** Imports of a higher part, each with its reason. Four at most. */
 const backImports: Readonly<Record<string, string>> = {
-  'src/services/context.ts imports src/services/api-key/note-use.ts': reason,
   'src/services/context.ts imports src/services/client-session/caches.ts': reason,
   'src/services/context.ts imports src/services/security-log/feed.ts': reason,
   'src/services/context.ts imports src/services/security-log/writer.ts': reason,

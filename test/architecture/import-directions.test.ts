@@ -124,7 +124,12 @@ const directions: readonly Direction[] = [
   },
   {
     part: 'src/config.ts',
-    ours: ['src/db/address.ts', 'src/ephemeral/rate-limits.ts', 'src/services/count-limits.ts'],
+    ours: [
+      'src/db/address.ts',
+      'src/ephemeral/rate-limits.ts',
+      'src/lib/public-address.ts',
+      'src/services/count-limits.ts',
+    ],
     packages: { only: ['zod'] },
     node: true,
     environment: true,

@@ -12,8 +12,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { clientPaths } from '../../src/protocol/constants.ts';
 import {
+  innerListDevicesRequest,
   innerLoginRequest,
+  innerMoveDeviceRequest,
   innerRegisterRequest,
+  innerReleaseDeviceRequest,
   innerUpgradeRequest,
   innerValidateRequest,
   verdictCodes,
@@ -171,7 +174,11 @@ describe.skipIf(strings === null)('naughty strings', () => {
     ['register', clientPaths.register, innerRegisterRequest],
     ['login', clientPaths.login, innerLoginRequest],
     ['upgrade', clientPaths.upgrade, innerUpgradeRequest],
+    ['devices.list', clientPaths['devices.list'], innerListDevicesRequest],
+    ['devices.release', clientPaths['devices.release'], innerReleaseDeviceRequest],
+    ['devices.move', clientPaths['devices.move'], innerMoveDeviceRequest],
   ] as const;
+  const labels = ['deviceName', 'platform'];
   const sealedPlaces = inner.flatMap(([name, path, { shape }]) =>
     Object.keys(shape)
       .filter((member) => !['timestamp', 'v', 'echoNonce'].includes(member))
@@ -190,7 +197,10 @@ describe.skipIf(strings === null)('naughty strings', () => {
       );
       const { code } = session.open(answer);
       expect(verdictCodes, JSON.stringify(text)).toContain(code);
-      if (!isHeldWell(text)) expect(code, JSON.stringify(text)).toBe('VALIDATION_FAILED');
+      // Malformed labels count as not sent, and so does whatever is no member of a call.
+      if (!isHeldWell(text) && !labels.includes(member)) {
+        expect(code, JSON.stringify(text)).toBe('VALIDATION_FAILED');
+      }
     });
   });
 

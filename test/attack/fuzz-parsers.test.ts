@@ -176,6 +176,7 @@ test('only a signed cookie is accepted', { timeout: fuzzTimeout }, async () => {
   const token = await signCookieToken(keyring, clock, {
     developerId: newId() as DeveloperId,
     sessionVersion: 1,
+    sessionId: null,
   });
   expect(await readCookieToken(keyring, clock, token)).not.toBeNull();
   const changed = damaged(token).map((bytes) => bytes.toString('latin1'));
@@ -345,6 +346,7 @@ test('a configuration is loaded or refused with messages that contain no secret'
       'GEOIP_DB',
       'CORS_ORIGINS',
       'LOG_RETENTION_DAYS',
+      'EVENT_RETENTION_DAYS',
       'WORKERS',
       'LOG_LEVEL',
       'REGISTRATION',

@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { clientPaths } from '../../src/protocol/constants.ts';
 import { plaintextErrorStatus, verdictCodes } from '../../src/protocol/messages.ts';
 import { serviceErrorCodes } from '../../src/services/errors.ts';
 import { apiKeyAnswer, expectSuccess, missingId, noLimits } from '../api/support.ts';
 import { cookieOf, failureBody } from '../setup/api-client.ts';
-import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
+import { openSession, type SealedSession } from '../setup/sealed-client.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { type ContractRoute, contractRoutes, valuesOf } from './contract.ts';
@@ -252,9 +253,13 @@ test('any inner body gets a sealed result', { timeout: fuzzTimeout }, async () =
     'timestamp',
     'v',
     'echoNonce',
+    'deviceId',
+    'releaseDeviceId',
+    'after',
+    'deviceName',
   ];
   const inner = fc.dictionary(fc.constantFrom(...members, 'unknown'), hostileValue, { maxKeys: 4 });
-  const paths = [validatePath, '/api/v1/client/register', '/api/v1/client/login', '/api/v1/client/upgrade'];
+  const paths = Object.values(clientPaths).filter((path) => path !== clientPaths.sessionInit);
   await fc.assert(
     fc.asyncProperty(inner, fc.constantFrom(...paths), fc.boolean(), async (more, path, isWhole) => {
       const body = JSON.stringify(isWhole ? session.inner(more) : more);

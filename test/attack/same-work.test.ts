@@ -49,7 +49,7 @@ async function workOf(ask: () => Promise<unknown>): Promise<{ sent: string[]; ve
   // Asynchronous log entries lock their developer first.
   const sent = statements
     .take()
-    .filter((text) => /^\s*SELECT/i.test(text) && !text.includes('FOR KEY SHARE'));
+    .filter((text) => /^\s*(SELECT|WITH)/i.test(text) && !text.includes('FOR KEY SHARE'));
   return { sent, verified: [...verified] };
 }
 

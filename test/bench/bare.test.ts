@@ -65,6 +65,9 @@ test.each([
       code: 'OK',
       ...verdict,
       expiresAt: new Date(expiresAt),
+      graceEndsAt: null,
+      entitlements: {},
+      metadata: {},
     });
   }
 });

@@ -47,8 +47,9 @@ describe.skipIf(serverUrl === null)('while a service runs on a PostgreSQL server
     expect(answer).toMatchObject({ status: 200, body: { developer: { id, name: 'Ada' } } });
     const { prisma } = service.deps.services.database;
     const where = { developerId: id ?? '', event: 'developer_registered' };
-    expect(await prisma.securityLogEntry.findMany({ where, select: { ip: true, country: true } })).toEqual([
-      { ip: null, country: null },
+    const select = { ip: true, country: true, actorKind: true, actorName: true };
+    expect(await prisma.securityLogEntry.findMany({ where, select })).toEqual([
+      { ip: null, country: null, actorKind: 'operator', actorName: null },
     ]);
   });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { serverUrl } from '../setup/database.ts';
+import { seedTotp } from '../setup/second-factor.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
 import { runCommand } from './run-command.ts';
@@ -41,9 +42,32 @@ describe.skipIf(serverUrl === null)('while a service runs on a PostgreSQL server
     expect((await login(service, email, fresh)).status).toBe(200);
     expect((await me(other.client)).status).toBe(200);
     const where = { developerId: id ?? '', event: 'account_changed' };
-    const select = { ip: true, country: true, metadata: true };
+    const select = { ip: true, country: true, metadata: true, actorKind: true };
     expect(await service.deps.services.database.prisma.securityLogEntry.findMany({ where, select })).toEqual([
-      { ip: null, country: null, metadata: { changed: ['newPassword'] } },
+      { ip: null, country: null, metadata: { changed: ['newPassword'] }, actorKind: 'operator' },
+    ]);
+  });
+
+  test('ends all sessions; a login still needs a code, until --remove-totp turns TOTP off, which is logged', async () => {
+    const { client, developer } = await createWorld(service);
+    const { id, email } = developer;
+    await seedTotp(service, id);
+    const kept = await runCommand(words(email), env, { input: `${fresh}\n` });
+    expect(kept).toMatchObject({ code: 0 });
+    expect(kept.stderr).toMatch(/still needs a TOTP code .* --remove-totp/);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await login(service, email, fresh)).body).toMatchObject({ code: 'TOTP_REQUIRED' });
+
+    const removed = await runCommand([...words(email), '--remove-totp'], env, { input: `${fresh}\n` });
+    expect(removed).toMatchObject({ code: 0 });
+    expect(removed.stderr).not.toMatch(/TOTP/);
+    expect((await login(service, email, fresh)).status).toBe(200);
+    const { prisma } = service.deps.services.database;
+    const where = { developerId: id };
+    expect(await prisma.recoveryCode.count({ where })).toBe(0);
+    const entries = await prisma.securityLogEntry.findMany({ where: { ...where, event: 'totp_disabled' } });
+    expect(entries.map(({ metadata, ip }) => ({ metadata, ip }))).toEqual([
+      { metadata: { byOperator: true }, ip: null },
     ]);
   });
 

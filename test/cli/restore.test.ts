@@ -127,7 +127,7 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
         bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
         return bytes;
       },
-      /is damaged: (its content has changed|its end is missing)/,
+      /is damaged: (its content has changed|its end is missing|its last line is damaged)/,
     ],
     ['altered by hand', () => repacked((text) => text.replace('"OK"', '"KO"')), /its content has changed/],
     ['with a line less', () => repacked((text) => text.replace(/\n{"id"[^\n]*/, '')), /its end is missing/],
@@ -373,5 +373,67 @@ describe.skipIf(serverUrl === null)('a backup of a server', () => {
     expect(run.stdout).toMatch(`Applied ${migrations.length - earlier.length} later migrations`);
     expect(await query(target, applied)).toEqual([{ count: migrations.length }]);
     expect(await query(target, 'SELECT sum(count) FROM license_counts')).toEqual([{ sum: '10' }]);
+  });
+
+  test('of a version without devices has a device for each bound license after the restore', async () => {
+    const url = await freshServerDatabase();
+    const migrations = await readMigrations();
+    const pool = createPool({ connectionString: url }, silent);
+    const earlier = migrations.filter(({ name }) => name < '20261123100000');
+    await migrate(pool, { log: silent, migrations: earlier });
+    await pool.end();
+    await query(url, seed(10));
+    await query(
+      url,
+      `UPDATE licenses SET hwid = 'device of ' || id WHERE id = ANY (SELECT id FROM licenses ORDER BY id LIMIT 3);
+       UPDATE licenses SET device_hash = 'a hash' WHERE id = (SELECT max(id::text)::uuid FROM licenses)`,
+    );
+    const file = join(await freshDirectory(), 'old.backup');
+    await succeed(['backup', file], { DATABASE_URL: url });
+
+    const target = await freshServerDatabase();
+    await succeed(['restore', file], { DATABASE_URL: target });
+    const devices = `
+      SELECT license_id, hwid, device_hash FROM devices WHERE released_at IS NULL ORDER BY license_id`;
+    const bound = `
+      SELECT id AS license_id, hwid, device_hash FROM licenses
+      WHERE hwid IS NOT NULL OR device_hash IS NOT NULL ORDER BY id`;
+    const found = await query(target, devices);
+    expect(found).toHaveLength(4);
+    expect(found).toEqual(await query(url, bound));
+  });
+
+  test('keeps policies, devices, previous keys, and what licenses grant', async () => {
+    const url = await freshServerDatabase();
+    await succeed(['migrate'], { DATABASE_URL: url });
+    await query(url, seed(3));
+    await query(
+      url,
+      `INSERT INTO policies (id, application_id, code, name, starts_at, entitlements, metadata)
+       SELECT gen_random_uuid(), id, 'pro', 'Pro', 'creation', '{"seats": 5}', '{"private": {"a": 1}}' FROM applications;
+       UPDATE licenses SET policy_id = (SELECT id FROM policies), entitlements = '{"export.pdf": true}',
+         metadata = '{"client": {"plan": "pro"}, "private": {}}', tags = '{a,"b c"}', moved_at = ARRAY[now()],
+         suspended_at = now(), suspension_reason = 'unpaid', hwid = 'device ' || id, device_count = 1;
+       INSERT INTO devices (id, license_id, hwid, name, first_seen_at, last_seen_at)
+       SELECT gen_random_uuid(), id, hwid, 'Laptop', now(), now() FROM licenses;
+       INSERT INTO devices (id, license_id, hwid, first_seen_at, last_seen_at, released_at, released_by)
+       SELECT gen_random_uuid(), id, 'old', now(), now(), now(), 'customer' FROM licenses;
+       INSERT INTO previous_license_keys (key_hash, license_id, valid_until)
+       SELECT sha256(id::text::bytea), id, now() FROM licenses`,
+    );
+    const tables = ['policies', 'licenses', 'devices', 'previous_license_keys'];
+    const rows = (database: string) =>
+      Promise.all(
+        tables.map((table) =>
+          query(database, `SELECT to_jsonb(t) AS row FROM ${table} AS t ORDER BY to_jsonb(t)::text`),
+        ),
+      );
+    const file = join(await freshDirectory(), 'a.backup');
+    await succeed(['backup', file], { DATABASE_URL: url });
+    const target = await freshServerDatabase();
+    await succeed(['restore', file], { DATABASE_URL: target });
+    const before = await rows(url);
+    expect(before.map(({ length }) => length)).toEqual([1, 3, 6, 3]);
+    expect(await rows(target)).toEqual(before);
   });
 });

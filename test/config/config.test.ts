@@ -36,8 +36,18 @@ test('an empty environment is a working configuration, with the defaults of the 
     geoipDatabase: null,
     corsOrigins: [],
     rateLimits: rateLimitDefaults,
-    countLimits: { applications: 1_000, apiKeys: 100, bans: 100_000, sessions: 50 },
+    countLimits: {
+      applications: 1_000,
+      apiKeys: 100,
+      bans: 100_000,
+      policies: 200,
+      accountSessions: 100,
+      webhooks: 20,
+      sessions: 50,
+    },
     logRetentionDays: 90,
+    webhookAllow: [],
+    eventRetentionDays: 30,
     staleIfDownSeconds: 600,
     cachedLicenses: 50_000,
     logLevel: 'info',
@@ -66,6 +76,8 @@ test('every variable is read', () => {
     RATE_LIMITS: 'validate=600, session = 120',
     COUNT_LIMITS: 'apiKeys=7',
     LOG_RETENTION_DAYS: '30',
+    WEBHOOK_ALLOW: '10.1.0.0/16, fd00::/8',
+    EVENT_RETENTION_DAYS: '7',
     STALE_IF_DOWN_SECONDS: '0',
     SERVICE_SECRET_PREVIOUS: `${secret} before`,
     REGISTRATION: 'closed',
@@ -95,8 +107,21 @@ test('every variable is read', () => {
     geoipDatabase: '/var/lib/geoip.mmdb',
     corsOrigins: ['https://dash.example.com', 'http://localhost:3000'],
     rateLimits: { ...rateLimitDefaults, validate: 600, session: 120 },
-    countLimits: { applications: 1_000, apiKeys: 7, bans: 100_000, sessions: 50 },
+    countLimits: {
+      applications: 1_000,
+      apiKeys: 7,
+      bans: 100_000,
+      policies: 200,
+      accountSessions: 100,
+      webhooks: 20,
+      sessions: 50,
+    },
     logRetentionDays: 30,
+    webhookAllow: [
+      [{ octets: [10, 1, 0, 0] }, 16],
+      [{ parts: [0xfd00, 0, 0, 0, 0, 0, 0, 0] }, 8],
+    ],
+    eventRetentionDays: 7,
     staleIfDownSeconds: 0,
     cachedLicenses: 50_000,
     logLevel: 'silent',
@@ -200,6 +225,7 @@ test('all invalid values are reported together, including conflicts between vari
     CORS_ORIGINS: '*',
     RATE_LIMITS: 'speed=1,auth=many',
     LOG_RETENTION_DAYS: '0',
+    EVENT_RETENTION_DAYS: '0',
     LOG_LEVEL: 'loud',
   };
   const problems = problemsOf(bad);
@@ -216,6 +242,7 @@ test('all invalid values are reported together, including conflicts between vari
     'RATE_LIMITS',
     'RATE_LIMITS',
     'LOG_RETENTION_DAYS',
+    'EVENT_RETENTION_DAYS',
     'LOG_LEVEL',
     'SERVICE_SECRET',
   ]);
@@ -251,6 +278,8 @@ test.each([
     ['*', 'null', 'https://a.example/', 'a.example', 'https://A.example', 'https://a.example,', 'file://'],
   ],
   ['LOG_RETENTION_DAYS', ['1', '3650'], ['0', '3651', 'forever']],
+  ['EVENT_RETENTION_DAYS', ['1', '3650'], ['0', '3651', 'forever']],
+  ['WEBHOOK_ALLOW', ['127.0.0.0/8', '10.0.0.0/8,fd00::/8'], ['10.0.0.1', '10/8', '10.0.0.0/33', 'localhost']],
   ['LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], ['INFO', 'verbose']],
   ['SERVICE_SECRET', [secret, 'ü'.repeat(16)], ['k'.repeat(31), 'ü'.repeat(15)]],
   [
@@ -375,13 +404,18 @@ describe('COUNT_LIMITS', () => {
       applications: 1_000,
       apiKeys: 100,
       bans: 7,
+      policies: 200,
+      accountSessions: 100,
+      webhooks: 20,
       sessions: 2,
     });
   });
 
   test('reports every invalid part with the valid names', () => {
     expect(problemsOf({ COUNT_LIMITS: 'licenses=1,bans=0,apiKeys,bans=1,bans=2' })).toEqual([
-      expect.stringMatching(/^COUNT_LIMITS has "licenses=1"; .* applications, apiKeys, bans, sessions/),
+      expect.stringMatching(
+        /^COUNT_LIMITS has "licenses=1"; .* applications, apiKeys, bans, policies, accountSessions, webhooks, sessions/,
+      ),
       expect.stringMatching(/^COUNT_LIMITS has "bans=0"; .* at least 1/),
       expect.stringMatching(/^COUNT_LIMITS has "apiKeys"; /),
       'COUNT_LIMITS has bans twice; write each name once',

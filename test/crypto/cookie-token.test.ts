@@ -8,7 +8,7 @@ import { type DeveloperId, newId } from '../../src/lib/ids.ts';
 const keyring = createKeyring(new Uint8Array(32).fill(1));
 const noon = Date.parse('2026-03-01T12:00:00Z');
 const at = (seconds: number) => ({ now: () => noon + seconds * 1000 });
-const claims = { developerId: newId() as DeveloperId, sessionVersion: 3 };
+const claims = { developerId: newId() as DeveloperId, sessionVersion: 3, sessionId: newId() };
 const week = 604_800;
 
 const part = (token: string, index: number): unknown =>
@@ -21,6 +21,7 @@ const signed = (payload: Record<string, unknown>, header: { alg: string; typ?: s
 const payload = {
   sub: claims.developerId,
   sessionVersion: 3,
+  sid: claims.sessionId,
   aud: 'latchkey/dashboard',
   iat: noon / 1000,
   exp: noon / 1000 + week,
@@ -89,6 +90,13 @@ describe('a cookie token', () => {
     }
   });
 
+  test('of the version before sessions names none', async () => {
+    const token = await signed({ ...payload, sid: undefined });
+    expect(await readCookieToken(keyring, at(0), token)).toMatchObject({ ...claims, sessionId: null });
+    const same = await signCookieToken(keyring, at(0), { ...claims, sessionId: null });
+    expect(part(same, 1)).not.toHaveProperty('sid');
+  });
+
   test('is refused if a claim is missing or has the wrong type', async () => {
     expect(await readCookieToken(keyring, at(0), await signed(payload))).toMatchObject(claims);
     const changes: Record<string, unknown>[] = [
@@ -101,6 +109,8 @@ describe('a cookie token', () => {
       { sessionVersion: -1 },
       { sessionVersion: 1.5 },
       { sessionVersion: '3' },
+      { sid: 'the first' },
+      { sid: null },
     ];
     for (const change of changes) {
       const token = await signed({ ...payload, ...change });

@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
       [applicationId],
     );
     const there = await query(
-      `SELECT status::text, expiry_hour(status, expires_at) AS expiry_hour, count(*)::int AS count
+      `SELECT status::text, counted_hour(status, expires_at, suspended_at) AS expiry_hour, count(*)::int AS count
        FROM licenses WHERE application_id = $1 GROUP BY 1, 2 ORDER BY 1, 2`,
       [applicationId],
     );
@@ -66,6 +66,8 @@ describe.each(databaseKinds)('the counts of licenses on %s', (kind) => {
          WHERE id IN (${some(5)})`,
       `UPDATE licenses SET expires_at = expires_at + interval '90 minutes' WHERE id IN (${some(30)})`,
       `UPDATE licenses SET status = 'banned' WHERE id IN (${some(10)})`,
+      `UPDATE licenses SET suspended_at = now() WHERE id IN (${some(10)})`,
+      `UPDATE licenses SET suspended_at = NULL WHERE id IN (${some(10)})`,
       `UPDATE licenses SET last_ip = '203.0.113.1' WHERE id IN (${some(50)})`,
       `DELETE FROM licenses WHERE id IN (${some(7)})`,
     ];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildIndexes } from '../../src/db/build-indexes.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { listIndexes } from '../../src/db/list-indexes.ts';
+import { buildFilterIndexes, listIndexes } from '../../src/db/list-indexes.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
 import { createTestDatabase, databaseKinds, serverUrl, silent } from '../setup/database.ts';
 import { createOddDatabase } from '../setup/odd-database.ts';
@@ -19,6 +19,8 @@ async function freshDatabase(kind: 'memory' | 'server'): Promise<Database> {
 }
 
 const searchIndexes = ['log_search_values_search_idx', 'licenses_search_idx', 'end_users_search_idx'];
+
+const filterIndexes = ['licenses_tags_idx', 'licenses_metadata_idx'];
 
 /** The valid indexes among these. */
 async function valid({ pool }: Database, names: readonly string[]): Promise<string[]> {
@@ -41,6 +43,14 @@ describe.each(databaseKinds)('the indexes of lists on %s', (kind) => {
     const names = listIndexes.map(({ name }) => name);
     expect(await buildIndexes(database.pool, listIndexes)).toEqual(names);
     expect(await buildIndexes(database.pool, listIndexes)).toEqual([]);
+    expect(await buildFilterIndexes(database.pool)).toEqual(filterIndexes);
+    expect(await buildFilterIndexes(database.pool)).toEqual([]);
+  });
+
+  it('for tags and metadata are built without the extensions too', async () => {
+    const database = await freshDatabase(kind);
+    expect(await buildFilterIndexes(database.pool)).toEqual(filterIndexes);
+    expect(await valid(database, filterIndexes)).toEqual([...filterIndexes].sort().reverse());
   });
 
   it('that have not begun are left to the next start when the build is stopped', async () => {

@@ -262,9 +262,9 @@ describe('the complexity of an operation', () => {
     const { id } = application;
     const query = (first: number) =>
       `query ($id: ID!) { application(id: $id) { ${rows(`licenses(first: ${first})`, aliases(4, 'application { responseMessages { key text } }'))} } }`;
-    // 4 x (1 + 1 + 15 x (1 + 4)) for each of the licenses.
-    await expectServed(query(64), { id });
-    await over(query(65), { id });
+    // 4 x (1 + 1 + 22 x (1 + 2)) for each of the licenses.
+    await expectServed(query(73), { id });
+    await over(query(74), { id });
   });
 
   test('allows one batch of the largest size, but not two', async () => {
@@ -342,7 +342,7 @@ test('invalid variables are not repeated for each error, so that the response st
 test('a list that is too long is not checked item by item', async () => {
   const query =
     'mutation ($input: UpdateApplicationSettingsInput!) { updateApplicationSettings(input: $input) { application { id } } }';
-  const responseMessages = Array(16).fill({ key: 'OK', text: '' });
+  const responseMessages = Array(23).fill({ key: 'OK', text: '' });
   expectIssues(await ask(query, { input: { id: application.id, responseMessages } }), [['responseMessages']]);
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { scopes } from '../../src/services/scopes.ts';
 import { sql } from '../setup/stored.ts';
 import { forTest, useServer } from '../setup/use-world.ts';
 import { ApiKeysDocument, CreateApiKeyDocument, RevokeApiKeyDocument } from './generated/graphql.ts';
@@ -36,6 +37,11 @@ describe('createApiKey', () => {
       id: key.id,
       name: 'build server',
       keyPrefix: expect.any(String),
+      scopes: [...scopes],
+      applicationId: null,
+      allowedCidrs: [],
+      expiresAt: null,
+      previousValidUntil: null,
       createdAt: expect.any(String),
       lastUsedAt: null,
       revoked: false,

@@ -39,7 +39,7 @@ describe('createApplication', () => {
       leaseDays: 7,
     });
     expect(Buffer.from(application.publicKeyB64, 'base64')).toHaveLength(32);
-    expect(application.responseMessages).toHaveLength(15);
+    expect(application.responseMessages).toHaveLength(22);
     expect(sdkHint).toEqual({
       appId: application.id,
       version: '1.0.0',
@@ -129,7 +129,7 @@ describe('updateApplicationSettings', () => {
       },
     });
     const texts = payloadOf(answer, 'updateApplicationSettings').application.responseMessages;
-    expect(texts).toHaveLength(15);
+    expect(texts).toHaveLength(22);
     expect(Object.fromEntries(texts.map(({ key, text }) => [key, text]))).toMatchObject({
       OK: 'Fine.',
       EXPIRED: 'Over.',

@@ -57,13 +57,13 @@ function isThing(type: GraphQLObjectType): boolean {
 }
 
 /** A field that leads from one thing to others. */
-interface Relation {
+export interface Relation {
   readonly field: Field;
   readonly target: GraphQLObjectType;
   readonly isList: boolean;
 }
 
-const relationsOf = (type: GraphQLObjectType): Relation[] =>
+export const relationsOf = (type: GraphQLObjectType): Relation[] =>
   fieldsOf(type).flatMap((field): Relation[] => {
     const node = nodeOf(field);
     if (node !== null) return [{ field, target: node, isList: true }];
@@ -117,7 +117,7 @@ export function pathsFrom(type: GraphQLObjectType, hops: number): string[] {
 }
 
 /** How many rows of each list to ask for, by how many lists lie in one another: the limit of complexity holds. */
-const placesOf = [50, 50, 12, 5];
+const placesOf = [50, 50, 8, 4];
 
 /** A root field: `Query.license`, or `Query.node on License` where the field can be of several types. */
 function rootField(name: string): { readonly field: Field; readonly on: GraphQLObjectType | null } {

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { knownRecoveryCode, knownTotpCode, seedPendingTotp, seedTotp } from '../setup/second-factor.ts';
+import type { TestServer } from '../setup/server.ts';
 import type { Ids } from './full-account.ts';
 
 /** A field at the root of the schema, and how to ask for it. */
@@ -11,6 +13,10 @@ export interface RootField {
   readonly ids?: readonly (readonly [keyof Ids, string | null])[];
   /** What it names is gone afterwards, or not as it was: it succeeds once. */
   readonly once?: true;
+  /** API keys are refused. */
+  readonly sessionOnly?: true;
+  /** Brings the developer's account into the state in which the variables succeed. */
+  readonly prepare?: (server: TestServer, developerId: string) => Promise<void>;
   /** Anyone may ask. */
   readonly isOpen?: true;
 }
@@ -18,6 +24,9 @@ export interface RootField {
 const base64 = (bytes: number) => randomBytes(bytes).toString('base64');
 const application = ['application', 'APP_NOT_FOUND'] as const;
 const license = ['license', 'LICENSE_NOT_FOUND'] as const;
+const device = ['device', 'DEVICE_NOT_FOUND'] as const;
+const policy = ['policy', 'POLICY_NOT_FOUND'] as const;
+const webhook = ['webhook', 'WEBHOOK_NOT_FOUND'] as const;
 const user = ['user', 'USER_NOT_FOUND'] as const;
 
 /** `node` of one kind of thing. */
@@ -29,15 +38,27 @@ function nodes(kind: keyof Ids, type: string): readonly RootField[] {
 export const fields: readonly RootField[] = [
   { field: 'Query.me', variables: () => ({}) },
   { field: 'Query.metrics', variables: () => ({}) },
+  { field: 'Query.events', variables: () => ({ first: 5 }) },
   { field: 'Query.accountExport', variables: () => ({}) },
   { field: 'Query.application', ids: [application], variables: (ids) => ({ id: ids.application }) },
   { field: 'Query.license', ids: [license], variables: (ids) => ({ id: ids.license }) },
   { field: 'Query.endUser', ids: [user], variables: (ids) => ({ id: ids.user }) },
+  {
+    field: 'Query.policy',
+    ids: [application, policy],
+    variables: (ids) => ({ applicationId: ids.application, policyId: ids.policy }),
+  },
+  ...nodes('policy', 'Policy'),
   ...nodes('application', 'Application'),
   ...nodes('license', 'License'),
   ...nodes('user', 'EndUser'),
+  ...nodes('device', 'Device'),
   ...nodes('ban', 'Ban'),
   ...nodes('key', 'ApiKey'),
+  ...nodes('session', 'AccountSession'),
+  { field: 'Query.webhook', ids: [webhook], variables: (ids) => ({ id: ids.webhook }) },
+  ...nodes('webhook', 'Webhook'),
+  ...nodes('delivery', 'WebhookDelivery'),
   {
     field: 'Query.endUserExport',
     ids: [application],
@@ -69,6 +90,31 @@ export const fields: readonly RootField[] = [
     variables: (ids) => ({ input: { id: ids.application } }),
   },
   {
+    field: 'Mutation.createPolicy',
+    ids: [application],
+    variables: (ids) => ({
+      input: { applicationId: ids.application, code: randomBytes(8).toString('hex'), name: 'Team' },
+    }),
+  },
+  {
+    field: 'Mutation.updatePolicy',
+    ids: [application, policy],
+    variables: (ids) => ({
+      input: { applicationId: ids.application, policyId: ids.policy, name: 'Pro' },
+    }),
+  },
+  {
+    field: 'Mutation.applyPolicy',
+    ids: [application, policy],
+    variables: (ids) => ({ input: { applicationId: ids.application, policyId: ids.policy } }),
+  },
+  {
+    field: 'Mutation.deletePolicy',
+    once: true,
+    ids: [application, policy],
+    variables: (ids) => ({ input: { applicationId: ids.application, policyId: ids.policy } }),
+  },
+  {
     field: 'Mutation.createLicenses',
     ids: [application],
     variables: (ids) => ({ input: { applicationId: ids.application, amount: 2, durationSeconds: 60 } }),
@@ -96,9 +142,32 @@ export const fields: readonly RootField[] = [
     variables: (ids) => ({ input: { applicationId: ids.application, seconds: 60 } }),
   },
   {
+    field: 'Mutation.bulkLicenses',
+    ids: [application],
+    variables: (ids) => ({
+      input: {
+        applicationId: ids.application,
+        action: 'setTier',
+        filter: {},
+        params: { subscriptionTier: 4 },
+      },
+    }),
+  },
+  {
     field: 'Mutation.banLicense',
     ids: [license],
     variables: (ids) => ({ input: { id: ids.license, scope: 'hwid' } }),
+  },
+  {
+    field: 'Mutation.renameDevice',
+    ids: [license, device],
+    variables: (ids) => ({ input: { licenseId: ids.license, deviceId: ids.device, name: 'Office' } }),
+  },
+  {
+    field: 'Mutation.releaseDevice',
+    once: true,
+    ids: [license, device],
+    variables: (ids) => ({ input: { licenseId: ids.license, deviceId: ids.device } }),
   },
   {
     field: 'Mutation.setLicenseTier',
@@ -106,10 +175,48 @@ export const fields: readonly RootField[] = [
     variables: (ids) => ({ input: { id: ids.license, subscriptionTier: 3 } }),
   },
   {
+    field: 'Mutation.updateLicense',
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, deviceLimit: 2, tags: ['one'] } }),
+  },
+  {
+    field: 'Mutation.renewLicense',
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, seconds: 60, basis: 'from_expiry' } }),
+  },
+  {
+    field: 'Mutation.rotateLicenseKey',
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, overlapSeconds: 60 } }),
+  },
+  {
+    field: 'Mutation.suspendLicense',
+    once: true,
+    ids: [license],
+    variables: (ids) => ({ input: { id: ids.license, reason: 'unpaid' } }),
+  },
+  {
+    field: 'Mutation.reinstateLicense',
+    once: true,
+    ids: [['suspendedLicense', 'LICENSE_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.suspendedLicense } }),
+  },
+  {
+    field: 'Mutation.unbanLicense',
+    once: true,
+    ids: [['bannedLicense', 'LICENSE_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.bannedLicense } }),
+  },
+  {
     field: 'Mutation.resetLicenseHwid',
     once: true,
     ids: [license],
     variables: (ids) => ({ input: { id: ids.license } }),
+  },
+  {
+    field: 'Query.explainLicense',
+    ids: [application, license],
+    variables: (ids) => ({ applicationId: ids.application, licenseId: ids.license }),
   },
   {
     field: 'Mutation.issueOfflineLease',
@@ -153,9 +260,88 @@ export const fields: readonly RootField[] = [
   },
   { field: 'Mutation.createApiKey', variables: () => ({ input: { name: 'another' } }) },
   {
+    field: 'Mutation.updateApiKey',
+    ids: [['key', 'API_KEY_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.key, name: 'renamed' } }),
+  },
+  {
+    field: 'Mutation.rotateApiKey',
+    ids: [['key', 'API_KEY_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.key, overlapSeconds: 60 } }),
+  },
+  {
     field: 'Mutation.revokeApiKey',
+    once: true,
     ids: [['key', 'API_KEY_NOT_FOUND']],
     variables: (ids) => ({ input: { id: ids.key } }),
+  },
+  {
+    field: 'Mutation.revokeSession',
+    once: true,
+    ids: [['session', 'SESSION_NOT_FOUND']],
+    variables: (ids) => ({ input: { id: ids.session } }),
+  },
+  { field: 'Mutation.revokeOtherSessions', once: true, variables: () => ({}) },
+  {
+    field: 'Mutation.confirmSession',
+    sessionOnly: true,
+    variables: (_ids, password) => ({ input: { password } }),
+  },
+  {
+    field: 'Mutation.setRequireConfirmation',
+    variables: (_ids, password) => ({ input: { requireConfirmation: false, password } }),
+  },
+  { field: 'Mutation.beginTotp', variables: (_ids, password) => ({ input: { password } }) },
+  {
+    field: 'Mutation.confirmTotp',
+    once: true,
+    prepare: seedPendingTotp,
+    variables: () => ({ input: { totpCode: knownTotpCode() } }),
+  },
+  {
+    field: 'Mutation.renewRecoveryCodes',
+    once: true,
+    prepare: seedTotp,
+    variables: (_ids, password) => ({ input: { password, recoveryCode: knownRecoveryCode } }),
+  },
+  {
+    field: 'Mutation.disableTotp',
+    once: true,
+    prepare: seedTotp,
+    variables: (_ids, password) => ({ input: { password, recoveryCode: knownRecoveryCode } }),
+  },
+  {
+    field: 'Mutation.createWebhook',
+    variables: () => ({ input: { url: 'https://hooks.example.com/', types: ['*'] } }),
+  },
+  {
+    field: 'Mutation.updateWebhook',
+    ids: [webhook],
+    variables: (ids) => ({ input: { id: ids.webhook, description: 'Shop' } }),
+  },
+  {
+    field: 'Mutation.rotateWebhookSecret',
+    ids: [webhook],
+    variables: (ids) => ({ input: { id: ids.webhook } }),
+  },
+  { field: 'Mutation.testWebhook', ids: [webhook], variables: (ids) => ({ input: { id: ids.webhook } }) },
+  {
+    field: 'Mutation.replayWebhook',
+    ids: [webhook],
+    variables: (ids) => ({
+      input: { id: ids.webhook, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    }),
+  },
+  {
+    field: 'Mutation.redeliverWebhookDelivery',
+    ids: [webhook, ['delivery', 'DELIVERY_NOT_FOUND']],
+    variables: (ids) => ({ input: { webhookId: ids.webhook, deliveryId: ids.delivery } }),
+  },
+  {
+    field: 'Mutation.deleteWebhook',
+    once: true,
+    ids: [webhook],
+    variables: (ids) => ({ input: { id: ids.webhook } }),
   },
   { field: 'Mutation.setLicenseMask', variables: () => ({ input: { mask: 'NEW-XXXXXXXXXXXXX' } }) },
   {
@@ -176,6 +362,10 @@ export const fields: readonly RootField[] = [
     field: 'Mutation.deleteAccount',
     once: true,
     variables: (_ids, password) => ({ input: { confirm: 'DELETE', password } }),
+  },
+  {
+    field: 'Subscription.events',
+    variables: () => ({}),
   },
   {
     field: 'Subscription.securityLog',

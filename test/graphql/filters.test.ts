@@ -176,7 +176,7 @@ describe('licenses', () => {
   test.each<[string, LicenseFilter, (string | number)[]]>([
     ['a negative tier', { subscriptionTiers: [1, -1] }, ['subscriptionTiers', 1]],
     ['101 tiers', { subscriptionTiers: Array(101).fill(1) }, ['subscriptionTiers']],
-    ['a status five times', { statuses: Array(5).fill('active') }, ['statuses']],
+    ['a status six times', { statuses: Array(6).fill('active') }, ['statuses']],
   ])('refuse %s and say where', async (_what, filter, path) => {
     expectIssues(await ask('licenses', { filter }), [path]);
   });

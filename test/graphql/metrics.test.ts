@@ -10,7 +10,7 @@ test('metrics are those of REST, with the verdicts as a list, the most frequent 
   const { graphql, client, createApplication } = await createGraphqlWorld(server);
   const application = await createApplication();
   await (await createApplication()).settings({ status: 'disabled' });
-  const [used, banned, ends] = await application.mint({ amount: 4, durationSeconds: 60 });
+  const [used, banned, ends, suspended] = await application.mint({ amount: 5, durationSeconds: 60 });
   const session = await openSession(server, application);
   const validate = (licenseKey = 'AAAAA') => session.ask(validatePath, { licenseKey });
   await validate(ends?.licenseKey);
@@ -18,6 +18,7 @@ test('metrics are those of REST, with the verdicts as a list, the most frequent 
   const later = await openSession(server, application);
   const validateLater = (licenseKey = 'AAAAA') => later.ask(validatePath, { licenseKey });
   await client.post(`/api/v1/licenses/${banned?.id}/ban`);
+  await client.post(`/api/v1/licenses/${suspended?.id}/suspend`);
   for (let times = 0; times < 3; times++) await validateLater();
   for (let times = 0; times < 2; times++) await validateLater(banned?.licenseKey);
   await validateLater(used?.licenseKey);
@@ -26,7 +27,7 @@ test('metrics are those of REST, with the verdicts as a list, the most frequent 
   const metrics = payloadOf(await graphql.request(MetricsDocument), 'metrics');
   expect(metrics).toEqual({
     applications: { total: 2, active: 1, disabled: 1 },
-    licenses: { total: 4, unused: 1, active: 1, expired: 1, banned: 1 },
+    licenses: { total: 5, unused: 1, active: 1, suspended: 1, expired: 1, banned: 1 },
     validations24h: { total: 7, byCode: expect.any(Array) },
   });
   const { byCode, ...validations } = metrics.validations24h;
@@ -48,7 +49,7 @@ test('metrics of an account without anything are zero', async () => {
   const { graphql } = await createGraphqlWorld(server);
   expect(payloadOf(await graphql.request(MetricsDocument), 'metrics')).toEqual({
     applications: { total: 0, active: 0, disabled: 0 },
-    licenses: { total: 0, unused: 0, active: 0, expired: 0, banned: 0 },
+    licenses: { total: 0, unused: 0, active: 0, suspended: 0, expired: 0, banned: 0 },
     validations24h: { total: 0, byCode: [] },
   });
 });

@@ -26,13 +26,18 @@ async function idsOf({ developer, ids }: FullAccount): Promise<Record<string, st
   const entry = 'SELECT id FROM security_log WHERE developer_id = $1 ORDER BY id LIMIT 1';
   const [row] = z.array(z.object({ id: z.string() })).parse(await sql(server, entry, [developer.id]));
   return {
+    AccountSession: ids.session,
     ApiKey: ids.key,
     Application: ids.application,
     Ban: ids.ban,
     Developer: developer.id,
+    Device: ids.device,
     EndUser: ids.user,
     License: ids.license,
+    Policy: ids.policy,
     SecurityLogEntry: row?.id ?? '',
+    Webhook: ids.webhook,
+    WebhookDelivery: ids.delivery,
   };
 }
 

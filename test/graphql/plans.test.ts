@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { buildIndexes } from '../../src/db/build-indexes.ts';
-import { listIndexes } from '../../src/db/list-indexes.ts';
+import { buildFilterIndexes, listIndexes } from '../../src/db/list-indexes.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../../src/db/search-indexes.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { nearRows } from '../../src/services/list-search.ts';
 import { openEventStream } from '../setup/event-stream.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
@@ -13,9 +14,11 @@ import {
   insertApiKeys,
   insertApplications,
   insertBans,
+  insertDevices,
   insertLicenses,
   insertLogEntries,
   insertUsers,
+  type LicenseRow,
   type LogEntryRow,
 } from './rows.ts';
 import { createGraphqlWorld, type GraphqlWorld, noLimits } from './support.ts';
@@ -107,7 +110,12 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of
       developerId,
       one({ application_id: ids.application, license_id: ids.license }),
     );
-    await insertLicenses(server, stranger, one({}));
+    await insertDevices(server, one({ license_id: ids.license }));
+    const foreign = await insertLicenses(server, stranger, one({}));
+    await insertDevices(
+      server,
+      foreign.map(({ id }) => ({ license_id: id })),
+    );
     await insertUsers(server, stranger, one({}));
     await insertBans(server, stranger, one({}));
     await insertApiKeys(server, developerId, many);
@@ -141,6 +149,7 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('a page of a list of
     'an application’s log': 'application(id: "APPLICATION") { securityLog',
     'a license’s end users': 'license(id: "LICENSE") { users',
     'a license’s bans': 'license(id: "LICENSE") { bans',
+    'a license’s devices': 'license(id: "LICENSE") { devices',
     'a license’s log': 'license(id: "LICENSE") { securityLog',
     'a developer’s applications': 'me { applications',
     'an account’s API keys': 'me { account { apiKeys',
@@ -178,6 +187,7 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
   let server: TestServer;
   let world: GraphqlWorld;
   let applicationId: string;
+  const policyId = newId();
   beforeAll(async () => {
     server = await startTestServer({ env: noLimits });
     world = await createGraphqlWorld(server);
@@ -185,6 +195,8 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
     const stranger = (await world.createApplication()).id;
     const named = (amount: number, name: (index: number) => string) =>
       Array.from({ length: amount }, (_, index) => ({ username: name(index) }));
+    const included = { tags: ['rare'], metadata: { private: { order: 1001 } } };
+    await insertLicenses(server, applicationId, [{ ...included, policy_id: policyId }]);
     await insertLicenses(server, applicationId, [
       { note: 'the rare quokka' },
       { subscription_tier: 9 },
@@ -196,32 +208,51 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
       named(1, () => 'quokka'),
     );
     const licenses = Array.from({ length: many }, (_, index) => ({ note: `order ${index}` }));
-    await insertLicenses(server, applicationId, licenses);
+    const [oldest] = await insertLicenses(server, applicationId, licenses);
+    await insertDevices(server, [
+      { license_id: oldest?.id ?? '', hwid: 'quokka-4e98' },
+      { license_id: oldest?.id ?? '', hwid: 'quokka-0998' },
+    ]);
     await insertUsers(
       server,
       applicationId,
       named(many, (index) => `order.${index}`),
     );
     // What is rare here is everywhere else.
-    await insertLicenses(server, stranger, Array(many).fill({ note: 'quokka', subscription_tier: 9 }));
+    const foreign = await insertLicenses(
+      server,
+      stranger,
+      Array<LicenseRow>(many).fill({ note: 'quokka', subscription_tier: 9, ...included, policy_id: newId() }),
+    );
+    await insertDevices(
+      server,
+      foreign.map(({ id }) => ({ license_id: id })),
+    );
     await insertUsers(
       server,
       stranger,
       named(many, (index) => `quokka.${index}`),
     );
+    const otherIndexes = [
+      'licenses_search_idx',
+      'end_users_search_idx',
+      'licenses_tags_idx',
+      'licenses_metadata_idx',
+    ];
     // Both at the start of a service, when there is nothing yet, and here, so that they are waited for.
     const { pool } = server.deps.services.database;
     await vi.waitFor(
       async () => {
         await buildSearchIndexes(pool, server.deps.log);
         await buildIndexes(pool, listIndexes);
+        await buildFilterIndexes(pool);
         const built = await sql(
           server,
           `SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indisvalid
            AND relname = ANY($1)`,
-          [[...listIndexes.map(({ name }) => name), 'licenses_search_idx', 'end_users_search_idx']],
+          [[...listIndexes.map(({ name }) => name), ...otherIndexes]],
         );
-        expect(built).toHaveLength(listIndexes.length + 2);
+        expect(built).toHaveLength(listIndexes.length + otherIndexes.length);
       },
       { timeout: 60_000 },
     );
@@ -276,11 +307,30 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
     });
   });
 
+  test('a search for a complete HWID finds the license of one of several devices by its index', async () => {
+    const nodes = await planOf(rest('licenses', 'quokka-0998'), 1, 2);
+    const indexes = nodes.map((node) => node['Index Name']);
+    expect(indexes).toContain('devices_hwid_idx');
+    expect(indexes).toContain('licenses_pkey');
+    expect(rowsRead(nodes)).toBeLessThanOrEqual(2 * nearRows + 20);
+  });
+
   test.each([
     ['{ statuses: [banned] }', 1],
     ['{ subscriptionTiers: [9] }', 1],
+    [`{ policyId: "${policyId}" }`, 1],
+    [`{ policyId: "${policyId}", statuses: [active] }`, 0],
   ])('the few of %s are read by an index of theirs', async (filter, found) => {
     expect(rowsRead(await planOf(filtered(filter), found))).toBeLessThanOrEqual(20);
+  });
+
+  test.each([
+    ['{ tag: "rare" }', 'licenses_tags_idx'],
+    ['{ metadata: [{ name: "order", value: "1001" }] }', 'licenses_metadata_idx'],
+  ])('the one of %s is found by an index, though others have it everywhere', async (filter, index) => {
+    const nodes = await planOf(filtered(filter), 1, 2);
+    expect(nodes.map((node) => node['Index Name'])).toContain(index);
+    expect(rowsRead(nodes)).toBeLessThanOrEqual(2 * nearRows + 20);
   });
 
   test('metrics read no license, and of the log no more than a minute', async () => {
@@ -296,7 +346,7 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
     spy.mockRestore();
     expect(body).toMatchObject({
       metrics: {
-        licenses: { total: 2 * many + 3, unused: 2 * many + 2, banned: 1 },
+        licenses: { total: 2 * many + 4, unused: 2 * many + 3, banned: 1 },
         validations24h: { total: many, byCode: { OK: many } },
       },
     });

@@ -280,15 +280,25 @@ test('the fields that are limited are those whose routes are, on the same bucket
     return type && 'getFields' in type && type.getFields()[fieldName]?.extensions.rateLimitName !== undefined;
   });
   expect(limited.sort()).toEqual([
+    'Mutation.beginTotp',
+    'Mutation.confirmSession',
+    'Mutation.confirmTotp',
     'Mutation.createApplication',
     'Mutation.createBlindLicenses',
     'Mutation.createLicenses',
     'Mutation.deleteAccount',
+    'Mutation.disableTotp',
     'Mutation.issueOfflineLease',
     'Mutation.login',
+    'Mutation.redeliverWebhookDelivery',
     'Mutation.register',
+    'Mutation.renewRecoveryCodes',
+    'Mutation.replayWebhook',
+    'Mutation.rotateLicenseKey',
     'Mutation.setKeyCreationMode',
+    'Mutation.setRequireConfirmation',
     'Mutation.setVault',
+    'Mutation.testWebhook',
     'Mutation.updateProfile',
     'Query.accountExport',
   ]);

@@ -29,9 +29,15 @@ export interface LicenseRow {
   readonly status?: 'unused' | 'active' | 'banned';
   readonly activated_at?: string | null;
   readonly expires_at?: string | null;
+  readonly duration_seconds?: number;
   readonly subscription_tier?: number;
   readonly hwid?: string | null;
   readonly note?: string | null;
+  readonly policy_id?: string | null;
+  readonly tags?: readonly string[];
+  readonly metadata?: object | null;
+  readonly suspended_at?: string | null;
+  readonly clock_stopped_at?: string | null;
 }
 
 /** Licenses of an application; unused ones unless told. */
@@ -73,6 +79,28 @@ export const insertUsers = (
         password_hash: '$argon2id$nobody',
         license_id: null,
         last_hwid: null,
+        ...fields,
+      };
+    }),
+  );
+
+/** Active devices of licenses. Each has a HWID of its own unless told. */
+export const insertDevices = (
+  server: TestServer,
+  devices: readonly { license_id: string; hwid?: string }[],
+) =>
+  insert(
+    server,
+    'devices',
+    devices.map((fields) => {
+      const id = newId();
+      const now = new Date().toISOString();
+      return {
+        id,
+        hwid: `device-${id}`,
+        first_seen_at: now,
+        last_seen_at: now,
+        may_return: false,
         ...fields,
       };
     }),

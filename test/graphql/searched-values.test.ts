@@ -26,6 +26,11 @@ beforeAll(async () => {
       type: 'developer',
       developerId: owner.developer.id as DeveloperId,
       via: 'apiKey',
+      name: 'key',
+      keyHash: new Uint8Array(32),
+      scopes: ['*'],
+      applicationId: null,
+      allowedCidrs: [],
       apiKeyId: owner.ids.key,
     },
     client: { ip: null, limitKey: 'unknown', country: null },
@@ -52,7 +57,12 @@ const created = { createdFrom: new Date(0) };
 const lists: [string, ListSource<object>, () => string, filter: object][] = [
   ['applications', applicationsOfDevelopers, ofDeveloper, { all: true }],
   ['API keys', apiKeysOfDevelopers, ofDeveloper, { revoked: true }],
-  ['licenses', licensesOfApplications, ofApplication, { statuses: ['active', 'expired', 'unused'] }],
+  [
+    'licenses',
+    licensesOfApplications,
+    ofApplication,
+    { statuses: ['active', 'expired', 'unused', 'banned'] },
+  ],
   ['end users', usersOfApplications, ofApplication, { hasLicense: true }],
   ['bans', bansOfApplications, ofApplication, { banType: 'hwid' }],
   ['entries of the log', logOfDevelopers, ofDeveloper, created],
@@ -85,7 +95,7 @@ test('instants have the same value near and far', async () => {
       instant,
     ]);
     const whole = await read(licensesOfApplications, ofApplication(), {});
-    const statuses = ['active', 'expired', 'unused', 'banned'];
+    const statuses = ['active', 'expired', 'unused', 'banned', 'suspended'];
     expect(await read(licensesOfApplications, ofApplication(), { statuses })).toEqual(whole);
   }
 });

@@ -37,6 +37,33 @@ async function fillEmptyColumns(): Promise<void> {
       [owner.ids.application, vault],
     ],
     [
+      `UPDATE licenses SET grace_seconds = 315360000, device_limit = 2, device_count = 3, self_service = 'key',
+        move_count = 3, move_period_seconds = 3600, cooldown_seconds = 60, release_idle_after_seconds = 86400,
+        lease_seconds = 7200, policy_id = id, entitlements = '{"export.pdf": true}', tags = '{reseller}',
+        metadata = '{"client": {"channel": "beta"}, "private": {"order": 1001}}' WHERE id = $1`,
+      [owner.licenses.expired.id],
+    ],
+    [
+      `UPDATE policies SET key_mask = 'AB-XXXXXXXXXXXX', lease_seconds = 7200, release_idle_after_seconds = 86400,
+        move_count = 3, move_period_seconds = 3600 WHERE application_id = $1`,
+      [owner.ids.application],
+    ],
+    [
+      `UPDATE webhooks SET application_id = $2, disabled_at = now(), disabled_reason = 'vendor', failing_since = now(),
+        last_success_at = now(), previous_secret_until = now(), types = '{device.moved}' WHERE id = $1`,
+      [owner.ids.webhook, owner.ids.application],
+    ],
+    [
+      `UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = now()
+        FROM webhooks WHERE webhooks.id = webhook_id AND developer_id = $1`,
+      [owner.developer.id],
+    ],
+    [
+      `UPDATE devices SET name = 'Laptop', platform = 'linux', country = 'NL'
+        FROM licenses WHERE licenses.id = license_id AND application_id = $1`,
+      [owner.ids.application],
+    ],
+    [
       `UPDATE licenses SET last_ip = '203.0.113.7', subscription_tier = 4 WHERE application_id = $1`,
       [owner.ids.application],
     ],
@@ -45,6 +72,10 @@ async function fillEmptyColumns(): Promise<void> {
       [owner.ids.application, owner.ids.license, owner.ids.user],
     ],
     [`UPDATE api_keys SET last_used_at = now() WHERE developer_id = $1`, [owner.developer.id]],
+    [
+      `UPDATE account_sessions SET country = 'NL', user_agent = 'a browser' WHERE developer_id = $1`,
+      [owner.developer.id],
+    ],
   ];
   for (const [statement, values] of statements) await sql(server, statement, values);
 }
@@ -124,9 +155,24 @@ const ways: Readonly<Record<string, readonly Where[]>> = {
     ['a list', ...within('query { me { account {', list('apiKeys'))],
     ['a mutation', ...mutation('revokeApiKey', '{ id: "$key" }', 'key')],
   ],
+  AccountSession: [['a list', ...within('query { me { account {', list('sessions'))]],
   Account: [
     ['a relation', ...toRow('query { me { account {')],
     ['a mutation', ...mutation('setLicenseMask', '{ mask: "AB-XXXXXXXXXXXX" }', 'account')],
+  ],
+  Device: [['a list of a license', ...within('query { license(id: "$license") {', list('devices'))]],
+  Policy: [
+    ['a list', ...within(application, list('policies'))],
+    ['a relation', ...toRow('query { license(id: "$license") { policy {')],
+  ],
+  Webhook: [
+    ['the root', ...toRow('query { webhook(id: "$webhook") {')],
+    ['a list', ...within('query { me { account {', list('webhooks'))],
+    ['a mutation', ...mutation('updateWebhook', '{ id: "$webhook", description: "Shop" }', 'webhook')],
+  ],
+  WebhookDelivery: [
+    ['the root', ...toRow('query { node(id: "$delivery") { ... on WebhookDelivery {')],
+    ['a list', ...within('query { webhook(id: "$webhook") {', list('deliveries'))],
   ],
   SecurityLogEntry: [
     ['a list', ...within(application, log)],

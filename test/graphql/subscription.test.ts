@@ -19,7 +19,8 @@ const application = forTest(() => world.createApplication());
 afterEach(() => vi.restoreAllMocks());
 
 const week = 7 * 24 * 60 * 60;
-const allFields = 'id event code applicationId licenseId userId ip country hwid metadata createdAt';
+const allFields =
+  'id event code applicationId licenseId userId ip country hwid metadata createdAt actor { kind id name }';
 const subscription = (fields = allFields) => `
   subscription Follow($applicationId: ID!, $after: ID, $events: [SecurityEvent!], $codes: [String!], $licenseId: ID, $userId: ID) {
     securityLog(applicationId: $applicationId, after: $after, events: $events, codes: $codes, licenseId: $licenseId, userId: $userId) { ${fields} }
@@ -310,7 +311,8 @@ describe('a stream ends', () => {
     ]);
     await world.client.post('/api/v1/auth/logout');
     await Promise.all([expectEnd(ended, 'UNAUTHENTICATED'), expectEnd(second, 'UNAUTHENTICATED')]);
-    await application.settings({ hwidLockEnabled: true });
+    const elsewhere = world.client.with({ cookie: other ?? '' });
+    await elsewhere.patch(`/api/v1/apps/${application.id}/settings`, { hwidLockEnabled: true });
     expect(events(await byOther.take(1))).toEqual(['application_settings_changed']);
     expect(events(await byKey.take(1))).toEqual(['application_settings_changed']);
   });
@@ -345,6 +347,63 @@ describe('a stream ends', () => {
     expect(answer.status).toBe(200);
     await expectEnd(stream, 'UNAUTHENTICATED');
     await expectOpen(stays);
+  });
+
+  describe('of an API key', () => {
+    const keys = '/api/v1/account/api-keys';
+    const by = (bearer: string) => new ApiClient(server.baseUrl, { bearer });
+
+    test('with UNAUTHENTICATED when its token is replaced, and not while that is good', async () => {
+      const key = await createApiKey(world.client);
+      const stream = await follow(by(key.apiKey));
+      const stays = await world.client.post(`${keys}/${key.id}/rotate`, { overlapSeconds: 60 });
+      expect(stays.status).toBe(200);
+      await expectOpen(stream);
+      await world.client.post(`${keys}/${key.id}/rotate`, { overlapSeconds: 60 });
+      await expectEnd(stream, 'UNAUTHENTICATED');
+    });
+
+    test('with UNAUTHENTICATED when it expires', async () => {
+      const key = await createApiKey(world.client);
+      const stream = await follow(by(key.apiKey));
+      await sql(server, `UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+        key.id,
+      ]);
+      await application.settings({ hwidLockEnabled: true });
+      await expectEnd(stream, 'UNAUTHENTICATED');
+    });
+
+    test.each([
+      ['scopes', { scopes: ['logs:read'] }],
+      ['networks', { allowedCidrs: ['10.0.0.0/8'] }],
+    ])(
+      'by a connection that breaks off when its %s change, so that it begins again',
+      async (_what, change) => {
+        const key = await createApiKey(world.client);
+        const stream = await follow(by(key.apiKey));
+        await application.settings({ hwidLockEnabled: true });
+        const [entry] = await stream.take<Entry>(1);
+        expect((await world.client.patch(`${keys}/${key.id}`, change)).status).toBe(200);
+        await expect(stream.rest()).rejects.toThrow(/terminated|ended without/);
+        await expectOpen(await follow(by(key.apiKey), { after: entry?.id }));
+      },
+    );
+
+    test('not when its name changes', async () => {
+      const key = await createApiKey(world.client);
+      const stream = await follow(by(key.apiKey));
+      expect((await world.client.patch(`${keys}/${key.id}`, { name: 'renamed' })).status).toBe(200);
+      await expectOpen(stream);
+    });
+
+    test('with INSUFFICIENT_SCOPE when it begins again without the scope', async () => {
+      const key = await createApiKey(world.client);
+      const stream = await follow(by(key.apiKey));
+      await world.client.patch(`${keys}/${key.id}`, { scopes: ['licenses:read'] });
+      await expect(stream.rest()).rejects.toThrow(/terminated|ended without/);
+      const refused = await (await follow(by(key.apiKey))).rest();
+      expect(refused).toMatchObject([{ errors: [{ extensions: { code: 'INSUFFICIENT_SCOPE' } }] }]);
+    });
   });
 
   test('with UNAUTHENTICATED when the account is deleted', async () => {

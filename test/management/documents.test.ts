@@ -36,17 +36,21 @@ describe('on the running service', () => {
 
   test('every list can be requested in pages of 200, the maximum', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
-    const { id: applicationId } = await createApplication();
+    const { id: applicationId, mintOne } = await createApplication();
+    const ofLicense = { first: 200, licenseId: (await mintOne()).id };
     const mine = { first: 200 };
     const of = { ...mine, applicationId };
     const lists = [
       latchkey.paginate(management.ApplicationsDocument, mine, (data) => data.me.applications),
       latchkey.paginate(management.LicensesDocument, of, (data) => data.application.licenses),
       latchkey.paginate(management.EndUsersDocument, of, (data) => data.application.users),
+      latchkey.paginate(management.DevicesDocument, ofLicense, (data) => data.license.devices),
+      latchkey.paginate(management.PoliciesDocument, of, (data) => data.application.policies),
       latchkey.paginate(management.BansDocument, of, (data) => data.application.bans),
       latchkey.paginate(management.SecurityLogDocument, of, (data) => data.application.securityLog),
       latchkey.paginate(management.AccountSecurityLogDocument, mine, (data) => data.me.account.securityLog),
       latchkey.paginate(management.ApiKeysDocument, mine, (data) => data.me.account.apiKeys),
+      latchkey.paginate(management.SessionsDocument, mine, (data) => data.me.account.sessions),
     ];
     for (const list of lists) expect(await countOf(list.pages())).toBe(1);
     const paged = definitions.filter(
@@ -54,7 +58,12 @@ describe('on the running service', () => {
         definition.kind === Kind.OPERATION_DEFINITION &&
         definition.variableDefinitions?.some(({ variable }) => variable.name.value === 'first'),
     );
-    expect(paged.length).toBe(lists.length);
+    const { events } = await latchkey.request(management.EventsDocument, {
+      first: 200,
+      types: ['application.*'],
+    });
+    expect(events).toMatchObject({ events: [{ type: 'application.created' }], hasMore: false });
+    expect(paged.length).toBe(lists.length + 1);
   });
 
   test('an end user can be created, found, exported and deleted, and a device reset without a device fails', async () => {
@@ -77,6 +86,21 @@ describe('on the running service', () => {
     expect(JSON.stringify(endUserExport)).toContain(userId);
     const { deleteEndUser } = await latchkey.request(management.DeleteEndUserDocument, { input });
     expect(deleteEndUser).toEqual({ deletedUserId: userId });
+  });
+
+  test('sessions can be listed and ended', async () => {
+    const { latchkey } = await createManagedWorld(server);
+    const { totalCount, edges } = (await latchkey.request(management.SessionsDocument)).me.account.sessions;
+    // The program has an API key, and no session.
+    expect({ totalCount, current: edges.map(({ node }) => node.current) }).toEqual({
+      totalCount: 1,
+      current: [false],
+    });
+    const input = { id: edges[0]?.node.id ?? '' };
+    const { revokeSession } = await latchkey.request(management.RevokeSessionDocument, { input });
+    expect(revokeSession).toEqual({ revokedSessionId: input.id });
+    const { revokeOtherSessions } = await latchkey.request(management.RevokeOtherSessionsDocument);
+    expect(revokeOtherSessions).toEqual({ revoked: 0 });
   });
 
   test('an API key can be created, used, listed and revoked', async () => {

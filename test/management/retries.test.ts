@@ -27,19 +27,46 @@ describe.each(passing)('after %s', (_what, answer) => {
     expect(server.seen).toHaveLength(3);
   });
 
-  test('a mutation is not retried', async ({ server }) => {
-    server.answer(answer, data({ createLicenses: { keys: [], warning: '' } }));
-    await rejectionOf(server.client().request(CreateLicensesDocument, { input }));
-    expect(server.seen).toHaveLength(1);
+  test('a mutation is retried with the same Idempotency-Key', async ({ server }) => {
+    server.answer(answer, answer, data({ createLicenses: { keys: [], warning: '' } }));
+    const client = server.client();
+    await client.request(CreateLicensesDocument, { input });
+    await client.request(CreateLicensesDocument, { input });
+    await client.request(CreateLicensesDocument, { input }, { idempotencyKey: 'order 0000000017' });
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3], 'order 0000000017']);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('a query has no Idempotency-Key', async ({ server }) => {
+    server.answer(me);
+    await server.client().request(MeDocument, {}, { idempotencyKey: 'order 0000000017' });
+    expect(server.seen[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 });
 
-test('the error of a mutation without a response says that it may have been executed', async ({ server }) => {
-  server.answer(hangUp);
-  await expect(server.client().request(CreateLicensesDocument, { input })).rejects.toMatchObject({
-    code: 'NETWORK',
-    message: expect.stringContaining('may still have been made'),
-  });
+test('the error of a mutation that may have been executed says so, and has the key to repeat it', async ({
+  server,
+}) => {
+  for (const answers of [[hangUp], [hangUp, failed('RATE_LIMITED')]]) {
+    server.answer(...answers);
+    const error = await rejectionOf(server.client({ retries: 1 }).request(CreateLicensesDocument, { input }));
+    expect(error).toMatchObject({
+      message: expect.stringContaining('may have been made'),
+      idempotencyKey: server.seen.at(-1)?.headers['idempotency-key'],
+    });
+  }
+  server.answer(failed('APP_NOT_FOUND'));
+  const refused = await rejectionOf(server.client().request(CreateLicensesDocument, { input }));
+  expect(refused).toMatchObject({ code: 'APP_NOT_FOUND', idempotencyKey: undefined });
+});
+
+test('a mutation whose first attempt is still running is sent until it is answered', async ({ server }) => {
+  const running = failed('IDEMPOTENCY_IN_PROGRESS', 'createLicenses');
+  server.answer(hangUp, running, running, running, data({ createLicenses: { keys: [], warning: '' } }));
+  await server.client({ retries: 1 }).request(CreateLicensesDocument, { input });
+  expect(server.seen).toHaveLength(5);
 });
 
 test.for(['UNAUTHENTICATED', 'APP_NOT_FOUND', 'VALIDATION_FAILED', 'INTERNAL', 'QUERY_TOO_DEEP'])(
@@ -76,20 +103,20 @@ test('a signal ends the pause before a retry', async ({ server }) => {
 });
 
 test.for([
-  ['mutation { logout { success } }', 1],
-  ['# query\nmutation A { logout { success } }', 1],
-  ['fragment F on Query { me { id } } mutation A { logout { success } }', 1],
-  ['query A { me { id } } mutation B { logout { success } }', 1],
-  ['mutation($a: String = "query") @live(if: "}") { logout { success } }', 1],
-  ['mutation($a: String = """\n"}{ \\""" query """) { logout { success } }', 1],
-  ['{ me { id } }', 2],
-  ['query mutations { me { id } }', 2],
-  ['query { me { mutation: id } }', 2],
-  ['query($a: String = "mutation") { me { id } } # mutation', 2],
-  ['query A { ...F } fragment F on Query { me { id } }', 2],
-] as const)('%j is sent %i times by what it does', async ([text, times], { server }) => {
-  server.answer(hangUp);
+  ['mutation { logout { success } }', true],
+  ['# query\nmutation A { logout { success } }', true],
+  ['fragment F on Query { me { id } } mutation A { logout { success } }', true],
+  ['query A { me { id } } mutation B { logout { success } }', true],
+  ['mutation($a: String = "query") @live(if: "}") { logout { success } }', true],
+  ['mutation($a: String = """\n"}{ \\""" query """) { logout { success } }', true],
+  ['{ me { id } }', false],
+  ['query mutations { me { id } }', false],
+  ['query { me { mutation: id } }', false],
+  ['query($a: String = "mutation") { me { id } } # mutation', false],
+  ['query A { ...F } fragment F on Query { me { id } }', false],
+] as const)('whether %j is sent with an Idempotency-Key: %s', async ([text, isMutation], { server }) => {
+  server.answer(me);
   const document = new TypedDocumentString<{ me: { id: string } | null }, Record<string, never>>(text);
-  await rejectionOf(server.client({ retries: 1 }).request(document));
-  expect(server.seen).toHaveLength(times);
+  await server.client().request(document);
+  expect('idempotency-key' in (server.seen[0]?.headers ?? {})).toBe(isMutation);
 });

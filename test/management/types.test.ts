@@ -21,7 +21,9 @@ test('the result of an operation is typed, with its root fields', () => {
   never(async (latchkey) => {
     const { createLicenses } = await latchkey.request(CreateLicensesDocument, { input });
     expectTypeOf(createLicenses.keys).toEqualTypeOf<MintedLicenseFragment[]>();
-    expectTypeOf<LicenseFragment['status']>().toEqualTypeOf<'active' | 'banned' | 'expired' | 'unused'>();
+    expectTypeOf<LicenseFragment['status']>().toEqualTypeOf<
+      'active' | 'banned' | 'expired' | 'suspended' | 'unused'
+    >();
     expectTypeOf<LicenseFragment['expiresAt']>().toEqualTypeOf<string | null>();
   });
 });

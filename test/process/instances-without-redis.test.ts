@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { bansAnswer, noLimits } from '../api/support.ts';
 import { createApiKey } from '../graphql/support.ts';
 import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
@@ -44,6 +45,15 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('two instances with
     'a ban of the device': {
       make: () => post(`/licenses/${license.id}/ban`, { scope: 'hwid' }),
       after: { code: 'HWID_BANNED' },
+    },
+    'a suspension': { make: () => post(`/licenses/${license.id}/suspend`), after: { code: 'SUSPENDED' } },
+    'a new key': {
+      make: () => post(`/licenses/${license.id}/rotate-key`, { overlapSeconds: 0 }),
+      after: { code: 'LICENSE_NOT_FOUND' },
+    },
+    'other entitlements': {
+      make: () => world.client.patch(`/api/v1/licenses/${license.id}`, { entitlements: { seats: 5 } }),
+      after: { code: 'OK', entitlements: { seats: 5 } },
     },
     'another tier': {
       make: () => post(`/licenses/${license.id}/tier`, { subscriptionTier: 8 }),
@@ -91,6 +101,27 @@ describe.skipIf(process.env.TEST_DATABASE_URL === undefined)('two instances with
       );
       expect(refused.status).not.toBe(200);
     }, patient);
+  });
+
+  test('a replaced key ends with its overlap on both, and a ban reaches it before', async () => {
+    for (const _time of ['first', 'second']) expect(await ask()).toMatchObject({ code: 'OK' });
+    const rotated = z
+      .object({ licenseKey: z.string() })
+      .parse((await post(`/licenses/${license.id}/rotate-key`, { overlapSeconds: 60 })).body);
+    const asNew = async () =>
+      (await session.ask(validatePath, { licenseKey: rotated.licenseKey, hwid: 'device' })).code;
+    await vi.waitFor(async () => expect(await asNew()).toBe('OK'), patient);
+    expect(await ask()).toMatchObject({ code: 'OK' });
+    await post(`/licenses/${license.id}/ban`);
+    await vi.waitFor(
+      async () => expect([(await ask()).code, await asNew()]).toEqual(['BANNED', 'BANNED']),
+      patient,
+    );
+    await post(`/licenses/${license.id}/unban`);
+    await vi.waitFor(async () => expect([(await ask()).code, await asNew()]).toEqual(['OK', 'OK']), patient);
+    there.clock.step(60);
+    expect((await ask()).code).toBe('LICENSE_NOT_FOUND');
+    expect(await asNew()).toBe('OK');
   });
 
   test('removing a ban on one takes effect on the other', async () => {

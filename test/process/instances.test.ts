@@ -145,12 +145,13 @@ describe.skipIf(!possible)('with three instances,', () => {
         return status !== 429 && !text.includes('"RATE_LIMITED"');
       };
     const wrong = 'not the password';
+    const nobody = '01a1f9ca-93fa-7499-96a1-742319220050';
     const badBearer =
       (ask: Ask): Ask =>
       (client) =>
         ask(new ApiClient(client.baseUrl, { ip: client.ip, bearer: 'rubbish' }));
 
-    const ways: Record<Exclude<RateLimitName, 'licenseRows'>, readonly Ask[]> = {
+    const ways: Record<Exclude<RateLimitName, 'licenseRows' | 'answerKilobytes'>, readonly Ask[]> = {
       auth: [
         rest('POST', '/auth/login', {}),
         rest('POST', '/auth/register', {}),
@@ -196,11 +197,17 @@ describe.skipIf(!possible)('with three instances,', () => {
           i: { name: '', password: wrong },
         }),
       ],
+      webhookSend: [
+        rest('POST', `/webhooks/${nobody}/test`, {}),
+        graphql('mutation ($i: TestWebhookInput!) { testWebhook(input: $i) { delivery { id } } }', {
+          i: { id: nobody },
+        }),
+      ],
       apiKeyAuth: [badBearer(rest('GET', '/auth/me')), badBearer(graphql('{ me { id } }'))],
     };
 
-    // licenseRows counts licenses, not requests: test/ephemeral and test/api show that it is shared.
-    const { licenseRows: _, ...ofRequests } = rateLimitDefaults;
+    // licenseRows and answerKilobytes do not count requests: test/ephemeral and test/api show that it is shared.
+    const { licenseRows: _, answerKilobytes: __, ...ofRequests } = rateLimitDefaults;
     test.each(Object.entries(ofRequests))(
       '%s',
       async (name, limit) => {

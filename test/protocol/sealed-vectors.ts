@@ -59,10 +59,16 @@ const schema = z.object({
     answer: sealedAnswer,
     answers,
   }),
-  clientAuth: z
+  clientAuth: exchangesOf(['register', 'login', 'upgrade']),
+  devices: exchangesOf(['devices.list', 'devices.release', 'devices.move']),
+});
+
+/** One complete exchange of each verb, with further requests and answers. */
+function exchangesOf<Verb extends string>(verbs: readonly Verb[]) {
+  return z
     .array(
       z.object({
-        verb: z.enum(['register', 'login', 'upgrade']),
+        verb: z.enum(verbs),
         path: z.string(),
         innerRequest: z.string(),
         request: envelope,
@@ -72,8 +78,8 @@ const schema = z.object({
         answers,
       }),
     )
-    .length(3),
-});
+    .length(verbs.length);
+}
 
 const sealedVectorsFile = new URL('../vectors/sealed-v1.json', import.meta.url);
 

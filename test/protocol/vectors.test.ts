@@ -136,7 +136,9 @@ describe('the exchange', () => {
   });
 });
 
-describe.each(sealedVectors.clientAuth)('$verb', ({ verb, path, answers, ...exchanged }) => {
+const exchanges = [...sealedVectors.clientAuth, ...sealedVectors.devices];
+
+describe.each(exchanges)('$verb', ({ verb, path, answers, ...exchanged }) => {
   const { sessionKeyHex, seedHex } = sealedVectors.exchange;
   const publicKey = getPublicKey(seedHex);
   const signatureOf = (answer: { signatureB64: string }) =>

@@ -29,11 +29,12 @@ do sleep 0.1
 done
 `;
 
-test('the commands of the README, then of docs/integrating.md, run as they stand in one terminal, answer what the pages show', async () => {
+test('the commands of the README, then of docs/integrating.md and docs/events.md, run as they stand in one terminal, answer what the pages show', async () => {
   const readme = testedSteps('README.md');
   const integrating = testedSteps('docs/integrating.md');
-  expect([readme.length, integrating.length]).toEqual([5, 3]);
-  const steps = [...readme, ...integrating];
+  const events = testedSteps('docs/events.md');
+  expect([readme.length, integrating.length, events.length]).toEqual([5, 3, 2]);
+  const steps = [...readme, ...integrating, ...events];
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });
   // Packages come from here and not from the network.
   const registry = await startLocalRegistry();

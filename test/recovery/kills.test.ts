@@ -11,6 +11,7 @@ import { tally } from '../setup/tally.ts';
 import { createWorld } from '../setup/world.ts';
 import { type Installation, install, installationKinds, killWhileStarting } from './installation.ts';
 import { Journal } from './journal.ts';
+import { expectEventsOfChanges } from './stored-events.ts';
 import { expectStoredWhole } from './stored-state.ts';
 import { createVerifier } from './verify.ts';
 import { type Stage, Work } from './work.ts';
@@ -57,10 +58,16 @@ test.each(installationKinds)(
       await untilReady(service.url, stage);
       recoveries.push(performance.now() - from);
       await verify(service.url);
+      // Readers number events while others are recorded.
+      const events = new ApiClient(service.url, { bearer: vendorKey }).get('/api/v1/events?limit=1');
+      expect((await events).status).toBe(200);
       expect(stage.journal.violations.slice(0, 10), `after kill ${kill + 1}`).toEqual([]);
     }
     expect(await service.stop()).toBe(0);
-    await installation.read((query) => expectStoredWhole(query, stage));
+    await installation.read(async (query) => {
+      await expectStoredWhole(query, stage);
+      await expectEventsOfChanges(query);
+    });
 
     const slowest = Math.max(...recoveries);
     tally(

@@ -23,6 +23,9 @@ test('the bundle validates with only web globals', async ({ server }) => {
     kind: 'verdict',
     valid: true,
     subscriptionTier: 3,
+    graceEndsAt: null,
+    entitlements: {},
+    metadata: {},
   });
   server.onValidate = ({ sealed, inner }) => sealed(inner, { seed: new Uint8Array(32) });
   expect(await run("latchkey.createClient(options).validate('K')")).toMatchObject({

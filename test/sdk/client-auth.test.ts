@@ -39,6 +39,9 @@ const success = {
     status: 'active',
     expiresAt: new Date('2030-01-01T00:00:00.000Z'),
     subscriptionTier: 3,
+    graceEndsAt: null,
+    entitlements: {},
+    metadata: {},
   },
   session: { ip: '192.0.2.1', hwid: null },
 };
@@ -53,10 +56,11 @@ describe.for(verbs)('%s', ([name, ask]) => {
     const client = createClient(server.options);
     server.onClientAuth = ({ sealed, inner }) => sealed({ ...inner, license: null });
     expect(await ask(client)).toEqual({ ...success, license: null });
-    const license = { ...success.license, expiresAt: null };
+    const { id, status, subscriptionTier } = success.license;
+    const license = { id, status, subscriptionTier, expiresAt: null };
     const user = { ...success.user, email: 'ada@example.com' };
     server.onClientAuth = ({ sealed, inner }) => sealed({ ...inner, license, user });
-    expect(await ask(client)).toEqual({ ...success, license, user });
+    expect(await ask(client)).toEqual({ ...success, license: { ...success.license, expiresAt: null }, user });
   });
 
   test('reports every signed refusal with its code and message, including unknown codes', async ({

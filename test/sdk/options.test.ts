@@ -33,6 +33,8 @@ describe('createClient', () => {
       ['', 'x', good.publicKeyB64.slice(0, -1), Buffer.alloc(31).toString('base64'), undefined],
     ],
     ['version', ['', 'x'.repeat(65), 'a\0', undefined]],
+    ['deviceName', ['', 'n'.repeat(65), 'a\0', 7, null]],
+    ['platform', ['', 'p'.repeat(33), null]],
     ['leases', ['yes', 1, null]],
     ['timeoutMs', [0, -1, Number.NaN, 2 ** 31, '5']],
   ] as const)('throws a TypeError that names %s where it is wrong', (name, values) => {

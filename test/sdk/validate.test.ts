@@ -18,6 +18,9 @@ describe('a verdict', () => {
       status: 'active',
       expiresAt: new Date('2030-01-01T00:00:00.000Z'),
       subscriptionTier: 3,
+      graceEndsAt: null,
+      entitlements: {},
+      metadata: {},
     });
   });
 

@@ -4,10 +4,16 @@ import { utf8 } from '../../src/protocol/bytes.ts';
 import {
   clientAuthResult,
   type InnerHead,
+  innerListDevicesRequest,
   innerLoginRequest,
+  innerMoveDeviceRequest,
   innerRegisterRequest,
+  innerReleaseDeviceRequest,
   innerUpgradeRequest,
   innerValidateRequest,
+  listDevicesResult,
+  moveDeviceResult,
+  releaseDeviceResult,
   validateResult,
 } from '../../src/protocol/messages.ts';
 import { openSession } from '../../src/sdk/handshake.ts';
@@ -36,10 +42,10 @@ describe('a handshake whose answer is', () => {
 });
 
 /** A client's result for an answer to a request with this nonce. */
-function judgeAnswer<Result extends { success: boolean }>(
+function judgeAnswer(
   answer: unknown,
   nonce: string,
-  result: z.ZodType<Result>,
+  result: z.ZodType<{ readonly success: boolean }>,
   request: Uint8Array | null = null,
 ): string {
   const session = {
@@ -58,13 +64,14 @@ function judgeSealed(
   request: unknown,
   usedNonce: string | null,
   schema: z.ZodType<InnerHead> = innerValidateRequest,
+  call = 'validate',
 ): string {
   const context = {
     keyOf: (sessionId: string) => (sessionId === exchange.sessionId ? exchange.sessionKeyHex : undefined),
     now: exchange.now,
     useNonce: (_session: string, nonce: string) => nonce !== usedNonce,
   };
-  const judgement = judgeRequest(request, context, schema);
+  const judgement = judgeRequest(request, context, schema, call);
   switch (judgement.kind) {
     case 'accepted':
       return 'accept';
@@ -98,14 +105,28 @@ const innerRequests = {
   register: innerRegisterRequest,
   login: innerLoginRequest,
   upgrade: innerUpgradeRequest,
+  'devices.list': innerListDevicesRequest,
+  'devices.release': innerReleaseDeviceRequest,
+  'devices.move': innerMoveDeviceRequest,
 };
 
-describe.each(sealedVectors.clientAuth)('$verb', ({ verb, innerRequest, requests, answers }) => {
+const results = {
+  register: clientAuthResult,
+  login: clientAuthResult,
+  upgrade: clientAuthResult,
+  'devices.list': listDevicesResult,
+  'devices.release': releaseDeviceResult,
+  'devices.move': moveDeviceResult,
+};
+
+const exchanges = [...sealedVectors.clientAuth, ...sealedVectors.devices];
+
+describe.each(exchanges)('$verb', ({ verb, innerRequest, requests, answers }) => {
   const { nonce }: { nonce: string } = JSON.parse(innerRequest);
   it.each(requests)('request, $why: $expect', ({ request, expect: expected, nonceUsed }) => {
-    expect(judgeSealed(request, nonceUsed ? nonce : null, innerRequests[verb])).toBe(expected);
+    expect(judgeSealed(request, nonceUsed ? nonce : null, innerRequests[verb], verb)).toBe(expected);
   });
   it.each(answers)('answer, $why: $expect', ({ answer, expect: expected }) => {
-    expect(judgeAnswer(answer, nonce, clientAuthResult)).toBe(expected);
+    expect(judgeAnswer(answer, nonce, results[verb])).toBe(expected);
   });
 });

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide, type Facts, isExpired, type RefusalCode } from '../../src/services/license/decide.ts';
+import {
+  decide,
+  type Facts,
+  isExpired,
+  type LicenseFacts,
+  type RefusalCode,
+} from '../../src/services/license/decide.ts';
+import type { LicenseDevice } from '../../src/services/license/license-devices.ts';
 
-/** Design §5, "Order of verdicts". */
+/** SPEC §10. */
 const order = [
   'APP_DISABLED',
   'APP_OUTDATED',
@@ -11,12 +18,50 @@ const order = [
   'LICENSE_NOT_FOUND',
   'APP_MISMATCH',
   'BANNED',
+  'SUSPENDED',
   'EXPIRED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
 ] as const satisfies readonly RefusalCode[];
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+
+/** A device that was used a second ago. */
+const aDevice = (hwid: string, about: Partial<LicenseDevice> = {}): LicenseDevice => ({
+  id: hwid,
+  hwid,
+  deviceHash: null,
+  lastSeenAt: later(-1000),
+  releasedAt: null,
+  ...about,
+});
+
+const plain: Omit<LicenseFacts, 'applicationId'> = {
+  status: 'active',
+  durationSeconds: 60,
+  expiresAt: null,
+  graceSeconds: 0,
+  suspendedAt: null,
+  clockStoppedAt: null,
+  keyValidUntil: null,
+  deviceLimit: 1,
+  selfService: 'off',
+  releaseIdleAfterSeconds: null,
+  devices: [],
+};
+
+/** The devices of a license that refuses `device` for these reasons. A release comes before a full license. */
+function devicesFor(has: (code: RefusalCode) => boolean): Partial<LicenseFacts> {
+  const deviceLimit = has('DEVICE_LIMIT') && !has('HWID_MISMATCH') ? 2 : 1;
+  const others = has('DEVICE_LIMIT') || has('HWID_MISMATCH') ? ['another', 'a third'] : [];
+  if (has('DEVICE_RELEASED')) {
+    const released = aDevice('device', { releasedAt: later(-5) });
+    return { deviceLimit, selfService: 'key', devices: [released, ...others.map((hwid) => aDevice(hwid))] };
+  }
+  return { deviceLimit, devices: (others.length > 0 ? others : ['device']).map((hwid) => aDevice(hwid)) };
+}
 
 /** A valid request except for these reasons to refuse it. */
 function factsWith(...reasons: readonly RefusalCode[]): Facts {
@@ -38,33 +83,23 @@ function factsWith(...reasons: readonly RefusalCode[]): Facts {
     license: has('LICENSE_NOT_FOUND')
       ? null
       : {
+          ...plain,
+          ...devicesFor(has),
           applicationId: has('APP_MISMATCH') ? 'theirs' : 'ours',
           status: has('BANNED') ? 'banned' : 'active',
-          durationSeconds: 60,
+          suspendedAt: has('SUSPENDED') ? later(-10) : null,
           expiresAt: later(has('EXPIRED') ? -1 : 60_000),
-          hwid: has('HWID_MISMATCH') ? 'another device' : 'device',
-          deviceHash: null,
         },
     hwid: 'device',
     now,
   };
 }
 
-type License = Exclude<Facts['license'], null | 'not-asked'>;
-
 /** An acceptable request about a license with these fields. */
-function about(license: Partial<License>, request: Partial<Facts> = {}): Facts {
+function about(license: Partial<LicenseFacts>, request: Partial<Facts> = {}): Facts {
   return {
     ...factsWith(),
-    license: {
-      applicationId: 'ours',
-      status: 'active',
-      durationSeconds: 60,
-      expiresAt: null,
-      hwid: null,
-      deviceHash: null,
-      ...license,
-    },
+    license: { ...plain, applicationId: 'ours', ...license },
     ...request,
   };
 }
@@ -75,20 +110,24 @@ describe('the order of verdicts', () => {
   test('a request without a reason to refuse it is OK', () => {
     expect(decide(factsWith())).toEqual({
       code: 'OK',
-      effects: { activate: null, bindHwid: null },
+      effects: { activate: null, device: null },
       expiresAt: later(60_000),
+      graceEndsAt: null,
     });
   });
 
   test.each(order)('%s alone refuses, and changes nothing', (code) => {
-    expect(decide(factsWith(code))).toEqual({ code });
+    expect(decide(factsWith(code))).toEqual(refusalOf(code));
   });
+
+  const refusalOf = (code: RefusalCode) =>
+    code === 'DEVICE_RELEASED' ? { code, releasedAt: later(-5) } : { code };
 
   const pairs = order.flatMap((first, index) =>
     order.slice(index + 1).map((second) => [first, second] as const),
   );
   test.each(pairs)('%s comes before %s', (first, second) => {
-    expect(decide(factsWith(second, first))).toEqual({ code: first });
+    expect(decide(factsWith(second, first))).toEqual(refusalOf(first));
   });
 
   test('of several reasons the first in the order decides', () => {
@@ -128,9 +167,26 @@ const anyFacts: fc.Arbitrary<Facts> = fc.record({
         applicationId: fc.constantFrom('ours', 'theirs'),
         status: fc.constantFrom('unused', 'active', 'banned'),
         durationSeconds: fc.constantFrom(0, 1, 3600),
-        expiresAt: fc.constantFrom(null, later(-1), now, later(1)),
-        hwid: fc.constantFrom(null, 'a', 'b'),
-        deviceHash: fc.constant(null),
+        expiresAt: fc.constantFrom(null, later(-2000), later(-1), now, later(1)),
+        graceSeconds: fc.constantFrom(0, 0, 1),
+        suspendedAt: fc.constantFrom(null, null, null, later(-1)),
+        clockStoppedAt: fc.constant(null),
+        keyValidUntil: fc.constantFrom(null, null, null, now, later(1)),
+        deviceLimit: fc.constantFrom(1, 2, 3),
+        selfService: fc.constantFrom('off', 'key', 'account'),
+        releaseIdleAfterSeconds: fc.constantFrom(null, 1, 3600),
+        devices: fc.uniqueArray(
+          fc
+            .tuple(
+              fc.constantFrom('a', 'b', 'c'),
+              fc.constantFrom(-500, -60_500, -61_000, -62_000),
+              fc.boolean(),
+            )
+            .map(([hwid, seen, isReleased]) =>
+              aDevice(hwid, { lastSeenAt: later(seen), releasedAt: isReleased ? later(-7) : null }),
+            ),
+          { selector: ({ hwid, releasedAt }) => `${hwid} ${releasedAt !== null}` },
+        ),
       }),
     },
   ),
@@ -149,14 +205,28 @@ function reasonsAgainst({ application, client, license, hwid }: Facts): RefusalC
     ['LICENSE_NOT_FOUND', license === null],
   ];
   if (license !== null && license !== 'not-asked') {
-    const { applicationId, status, expiresAt } = license;
-    const over = expiresAt !== null && expiresAt.getTime() <= now.getTime();
-    const sentAndLocked = hwid !== null && application.hwidLockEnabled;
+    const { applicationId, status, expiresAt, graceSeconds, keyValidUntil, deviceLimit } = license;
+    const isPastExpiry = expiresAt !== null && expiresAt.getTime() <= now.getTime();
+    const ended = expiresAt !== null && expiresAt.getTime() + graceSeconds * 1000 <= now.getTime();
+    const active = license.devices.filter(({ releasedAt }) => releasedAt === null);
+    const isUnbound =
+      hwid !== null && application.hwidLockEnabled && !active.some((each) => each.hwid === hwid);
+    const wasReleased = license.devices.some((each) => each.hwid === hwid && each.releasedAt !== null);
+    const idleAfter = license.releaseIdleAfterSeconds ?? Number.POSITIVE_INFINITY;
+    const inUse = active.filter(
+      ({ lastSeenAt }) => now.getTime() - lastSeenAt.getTime() < idleAfter * 1000 + 60_000,
+    );
+    const isFull = inUse.length >= deviceLimit;
     found.push(
+      ['LICENSE_NOT_FOUND', keyValidUntil !== null && keyValidUntil.getTime() <= now.getTime()],
+      ['LICENSE_NOT_FOUND', keyValidUntil !== null && status === 'active' && isPastExpiry],
       ['APP_MISMATCH', applicationId !== application.id],
       ['BANNED', status === 'banned'],
-      ['EXPIRED', status === 'active' && over],
-      ['HWID_MISMATCH', sentAndLocked && license.hwid !== null && license.hwid !== hwid],
+      ['SUSPENDED', license.suspendedAt !== null],
+      ['EXPIRED', status === 'active' && ended],
+      ['DEVICE_RELEASED', isUnbound && wasReleased && (isFull || license.selfService !== 'off')],
+      ['HWID_MISMATCH', isUnbound && isFull && deviceLimit === 1],
+      ['DEVICE_LIMIT', isUnbound && isFull && deviceLimit > 1],
     );
   }
   return found.filter(([, holds]) => holds).map(([code]) => code);
@@ -174,22 +244,28 @@ describe('on random facts', () => {
     );
   });
 
-  test('only OK has effects; it starts only unused licenses and never replaces a bound device', () => {
+  test('only OK has effects; it starts only unused licenses, and binds a device only where there is a place', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const decision = decide(facts);
         if (decision.code !== 'OK') {
-          expect(decision).toEqual({ code: decision.code });
+          expect(decision).not.toHaveProperty('effects');
           return;
         }
-        const { activate, bindHwid } = decision.effects;
+        const { activate, device } = decision.effects;
         const license = facts.license === 'not-asked' ? null : facts.license;
         expect(activate !== null).toBe(license?.status === 'unused');
-        if (bindHwid !== null) {
-          expect(facts.application.hwidLockEnabled).toBe(true);
-          expect(license?.hwid).toBeNull();
-          expect(bindHwid).toBe(facts.hwid);
-        }
+        if (device === null) return;
+        expect(facts.application.hwidLockEnabled).toBe(true);
+        expect(facts.hwid).not.toBeNull();
+        const active = license?.devices.filter(({ releasedAt }) => releasedAt === null) ?? [];
+        expect(active.map(({ hwid }) => hwid)).not.toContain(facts.hwid);
+        const instead = device.kind === 'new' ? device.instead : [];
+        expect(active).toEqual(expect.arrayContaining([...instead]));
+        // Released are only as many as needed.
+        const kept = active.length - instead.length;
+        expect(kept).toBeLessThan(license?.deviceLimit ?? 0);
+        if (instead.length > 0) expect(kept + 1).toBe(license?.deviceLimit);
       }),
       { numRuns: 2000 },
     );
@@ -232,7 +308,7 @@ describe('first use', () => {
 
   test('without a HWID starts the term and binds no device', () => {
     expect(decide(about({ status: 'unused' }, { hwid: null }))).toMatchObject({
-      effects: { activate: { expiresAt: later(60_000) }, bindHwid: null },
+      effects: { activate: { expiresAt: later(60_000) }, device: null },
     });
   });
 
@@ -251,7 +327,7 @@ describe('first use', () => {
     };
     expect(decide(about({ status: 'unused' }, dashboard))).toMatchObject({
       code: 'OK',
-      effects: { activate: { expiresAt: later(60_000) }, bindHwid: null },
+      effects: { activate: { expiresAt: later(60_000) }, device: null },
     });
     expect(decide(about({ status: 'banned' }, dashboard))).toEqual({ code: 'BANNED' });
   });
@@ -281,40 +357,78 @@ describe('expiry', () => {
   });
 });
 
+describe('grace', () => {
+  test.each([
+    ['a millisecond before the expiry', -1, 'OK', false],
+    ['at the very millisecond of the expiry', 0, 'OK', true],
+    ['a millisecond before its end', 59_999, 'OK', true],
+    ['at the very millisecond of its end', 60_000, 'EXPIRED', false],
+  ])('%s', (_when, sinceExpiry, code, isGrace) => {
+    const expiresAt = later(-sinceExpiry);
+    const decision = decide(about({ expiresAt, graceSeconds: 60 }));
+    const graceEndsAt = isGrace ? new Date(expiresAt.getTime() + 60_000) : null;
+    expect(decision).toMatchObject(code === 'OK' ? { code, expiresAt, graceEndsAt } : { code });
+  });
+});
+
 describe('the device', () => {
-  const bound = (license: Partial<License>, request: Partial<Facts> = {}) => {
+  const bound = (license: Partial<LicenseFacts>, request: Partial<Facts> = {}) => {
     const decision = decide(about(license, request));
-    return decision.code === 'OK' ? decision.effects.bindHwid : decision.code;
+    return decision.code === 'OK' ? (decision.effects.device?.kind ?? null) : decision.code;
   };
+  const boundTo = (...hwids: readonly string[]) => ({ devices: hwids.map((hwid) => aDevice(hwid)) });
 
   test('is bound if one was sent and the lock is on', () => {
-    expect(bound({ hwid: null })).toBe('device');
-    expect(bound({ hwid: null, status: 'unused' })).toBe('device');
+    expect(bound({})).toBe('new');
+    expect(bound({ status: 'unused' })).toBe('new');
   });
 
   test('is not bound if none was sent, the lock is off, or one is already bound', () => {
-    expect(bound({ hwid: null }, { hwid: null })).toBeNull();
-    expect(bound({ hwid: null }, { application: unlocked })).toBeNull();
-    expect(bound({ hwid: 'device' })).toBeNull();
+    expect(bound({}, { hwid: null })).toBeNull();
+    expect(bound({}, { application: unlocked })).toBeNull();
+    expect(bound(boundTo('device'))).toBeNull();
   });
 
   test('that differs from the bound one in any way is refused', () => {
     for (const hwid of ['Device', 'device ', 'devic', 'device\u0301']) {
-      expect(bound({ hwid: 'device' }, { hwid })).toBe('HWID_MISMATCH');
+      expect(bound(boundTo('device'), { hwid })).toBe('HWID_MISMATCH');
     }
   });
 
   test('is not checked if none was sent or the lock is off', () => {
-    expect(bound({ hwid: 'another' }, { hwid: null })).toBeNull();
-    expect(bound({ hwid: 'another' }, { application: unlocked })).toBeNull();
+    expect(bound(boundTo('another'), { hwid: null })).toBeNull();
+    expect(bound(boundTo('another'), { application: unlocked })).toBeNull();
+  });
+
+  test('takes a place while there is one', () => {
+    expect(bound({ ...boundTo('one', 'two'), deviceLimit: 3 })).toBe('new');
+    expect(bound({ ...boundTo('one', 'two', 'three'), deviceLimit: 3 })).toBe('DEVICE_LIMIT');
+    expect(bound({ ...boundTo('one', 'two', 'device'), deviceLimit: 1 })).toBeNull();
+  });
+
+  test('takes the place of the device that was idle for longest', () => {
+    const idle = aDevice('idle', { lastSeenAt: later(-70_000) });
+    const longer = aDevice('longer', { lastSeenAt: later(-71_000) });
+    const license = { deviceLimit: 2, releaseIdleAfterSeconds: 10, devices: [idle, longer] };
+    expect(decide(about(license))).toMatchObject({ effects: { device: { kind: 'new', instead: [longer] } } });
+    expect(bound({ ...license, releaseIdleAfterSeconds: 12 })).toBe('DEVICE_LIMIT');
+  });
+
+  test('that was released returns if there is room and customers cannot move devices', () => {
+    const devices = [aDevice('device', { releasedAt: later(-1) })];
+    expect(bound({ devices })).toBe('new');
+    expect(bound({ devices, selfService: 'key' })).toBe('DEVICE_RELEASED');
+    expect(bound({ devices: [...devices, aDevice('another')] })).toBe('DEVICE_RELEASED');
+    expect(bound({ devices: [...devices, aDevice('device')], selfService: 'key' })).toBeNull();
   });
 });
 
 test('a request without a license is decided by application and client', () => {
   expect(decide({ ...factsWith(), license: 'not-asked' })).toEqual({
     code: 'OK',
-    effects: { activate: null, bindHwid: null },
+    effects: { activate: null, device: null },
     expiresAt: null,
+    graceEndsAt: null,
   });
   expect(decide({ ...factsWith('IP_BANNED'), license: 'not-asked' })).toEqual({ code: 'IP_BANNED' });
 });

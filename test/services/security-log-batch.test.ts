@@ -106,7 +106,11 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
       orderBy: { id: 'asc' },
     });
     const nothing = { code: null, licenseId: null, userId: null, hwid: null, metadata: {} };
-    expect(stored).toEqual([full, { ...nothing, ...bare }]);
+    const actor = { actorKind: 'client', actorId: null, actorName: null };
+    expect(stored).toEqual([
+      { ...full, ...actor },
+      { ...nothing, ...bare, ...actor },
+    ]);
   });
 
   test('omits entries of a deleted application, and stores the others', async () => {

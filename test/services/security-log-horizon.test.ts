@@ -82,7 +82,7 @@ describe('the watermark', () => {
     early.note(application, third);
     expect(watermark.of(application)).toBe(first);
     expect(watermark.of(other) > third).toBe(true);
-    expect(early.applications).toEqual([application]);
+    expect(early.topics).toEqual([application]);
     early.settle();
     expect(watermark.of(application)).toBe(second);
     late.settle();
@@ -224,7 +224,17 @@ describe('one instance has room for so many streams', () => {
     const open = (developer: string, network = '192.0.2.0/24') =>
       followers.open(
         application,
-        { type: 'developer', via: 'apiKey', developerId: developer as never, apiKeyId: 'key' },
+        {
+          type: 'developer',
+          via: 'apiKey',
+          developerId: developer as never,
+          apiKeyId: 'key',
+          name: 'key',
+          keyHash: new Uint8Array(32),
+          scopes: ['*'],
+          applicationId: null,
+          allowedCidrs: [],
+        },
         network,
       );
     return { followers, open };

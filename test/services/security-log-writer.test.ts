@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { timeOfId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
+import type { DeviceUse } from '../../src/services/security-log/uses.ts';
 import {
   createSecurityLogWriter,
   type SecurityLogWriterOptions,
@@ -17,6 +18,7 @@ const { writeBatch } = vi.hoisted(() => ({
         pool: unknown,
         entries: readonly SecurityLogRow[],
         lastIps: ReadonlyMap<string, string>,
+        devices: ReadonlyMap<string, DeviceUse>,
       ) => Promise<void>
     >(),
 }));
@@ -175,6 +177,74 @@ describe('the last address of a license', () => {
     writer.seen('first', '192.0.2.4');
     await writer.flush();
     expect(addresses()).toEqual([{ first: '192.0.2.4', second: '192.0.2.2' }]);
+  });
+});
+
+describe('the last use of a device', () => {
+  const use = (ip: string): DeviceUse => ({
+    licenseId: 'license',
+    at: new Date('2026-03-01T12:00:00.000Z'),
+    ip,
+    country: 'SE',
+  });
+  const written = () =>
+    writeBatch.mock.calls.map(([, , , devices]) => [...devices].map(([id, { ip }]) => [id, ip]));
+
+  test('is the latest one, and is written even without an entry', async () => {
+    const { writer } = open();
+    writer.deviceSeen('first', use('192.0.2.1'));
+    writer.deviceSeen('second', use('192.0.2.2'));
+    writer.deviceSeen('first', use('192.0.2.3'));
+    await vi.advanceTimersByTimeAsync(250);
+    expect(written()).toEqual([
+      [
+        ['first', '192.0.2.3'],
+        ['second', '192.0.2.2'],
+      ],
+    ]);
+  });
+
+  test('that could not be written is replaced by a later one, and reported if it is lost', async () => {
+    const { writer } = open();
+    writeBatch.mockImplementationOnce(async () => {
+      writer.deviceSeen('first', use('192.0.2.9'));
+      throw new Error('the database is away');
+    });
+    writer.deviceSeen('first', use('192.0.2.1'));
+    writer.deviceSeen('second', use('192.0.2.2'));
+    await writer.flush();
+    await vi.advanceTimersByTimeAsync(250);
+    expect(
+      new Map(
+        written()
+          .at(-1)
+          ?.map(([id = '', ip]) => [id, ip]),
+      ),
+    ).toEqual(
+      new Map([
+        ['first', '192.0.2.9'],
+        ['second', '192.0.2.2'],
+      ]),
+    );
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    writer.deviceSeen('first', use('192.0.2.1'));
+    await expect(writer.close()).rejects.toThrow('could not be written');
+  });
+
+  test('takes no more room than the buffer has', async () => {
+    const { writer } = open({ maxBuffered: 2 });
+    for (const [id, ip] of [
+      ['first', '192.0.2.1'],
+      ['second', '192.0.2.2'],
+      ['third', '192.0.2.3'],
+      ['first', '192.0.2.4'],
+    ] as const)
+      writer.deviceSeen(id, use(ip));
+    await writer.flush();
+    expect(written()[0]).toEqual([
+      ['first', '192.0.2.4'],
+      ['second', '192.0.2.2'],
+    ]);
   });
 });
 

@@ -4,4 +4,5 @@ export const replacing = [
   'test/crypto/password.test.ts',
   'test/sdk/v2/state-folder.test.ts',
   'test/services/security-log-writer.test.ts',
+  'test/webhooks/send.test.ts',
 ];

@@ -8,6 +8,7 @@ import { createDeps, type Deps } from '../../src/deps.ts';
 import type { HttpLimits } from '../../src/http-limits.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createHttpServer } from '../../src/server.ts';
+import type { ResolveHost } from '../../src/services/webhook/resolve.ts';
 import { createSteppableClock, type SteppableClock } from './clock.ts';
 import { createServerDatabase, serverTemplate } from './database.ts';
 import './engine-code.ts';
@@ -39,6 +40,8 @@ export interface TestServerOptions {
   /** Environment variables in addition to those of the harness. */
   readonly env?: Readonly<Record<string, string>>;
   readonly database?: 'memory' | 'server';
+  /** Replaces DNS for webhooks. By default, no name has an address. */
+  readonly resolveHost?: ResolveHost;
   /** Connection limits. */
   readonly limits?: Partial<HttpLimits>;
   /** The server whose database this instance shares. It must outlive this instance. */
@@ -50,6 +53,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     options.beside === undefined
       ? await freshDatabase(options.database ?? databaseKind())
       : { env: options.beside.databaseEnv, drop: async () => undefined };
+  const { resolveHost = async () => [] } = options;
   const clock = createSteppableClock();
   const logLines: string[] = [];
   const log = createLogger(
@@ -62,7 +66,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     }),
   );
   const config = loadConfig({ TRUST_PROXY: '1', PORT: '0', ...database.env, ...options.env });
-  const deps = await createDeps(config, { clock, log, openDatabase: openKeptDatabase });
+  const deps = await createDeps(config, { clock, log, openDatabase: openKeptDatabase, resolveHost });
   const server = createHttpServer(createApp(deps), config, options.limits).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -30,6 +30,7 @@ export interface MintFields {
   readonly subscriptionTier: number;
   readonly note: string;
   readonly mask: string;
+  readonly policyId: string;
 }
 
 export type SeededLicense = z.infer<typeof mintedKey>;

@@ -2,14 +2,25 @@
 export const dataTables = [
   'developers',
   'api_keys',
+  'idempotent_answers',
+  'account_sessions',
+  'recovery_codes',
   'applications',
+  'policies',
   'licenses',
+  'previous_license_keys',
+  'devices',
   'end_users',
   'end_user_sessions',
   'bans',
   'leases',
   'revocation_counters',
   'security_log',
+  'events',
+  'event_streams',
+  'event_scans',
+  'webhooks',
+  'webhook_deliveries',
 ] as const;
 
 /**

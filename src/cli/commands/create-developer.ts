@@ -32,8 +32,13 @@ export function addCreateDeveloperCommand(program: Command, terminal: Terminal):
       const database = await openAccounts(config, 'create the account', terminal);
       try {
         // The security log entry has no address, because there is no request.
-        const ctx = { env: { database, clock: systemClock }, client: { ip: null, country: null } };
-        const developer = await createDeveloper({ ctx, input: { ...account, password } });
+        const ctx = {
+          env: { database, clock: systemClock },
+          actor: { type: 'operator' as const },
+          client: { ip: null, country: null },
+        };
+        const input = { ...account, password };
+        const { developer } = await createDeveloper({ ctx, input }, async () => undefined);
         say(terminal.stdout, `${developer.id} ${developer.email}`);
         say(terminal.stderr, `Created an account in ${describeAddress(config.database)}.`);
       } finally {

@@ -45,7 +45,11 @@ export function addLeaseCommand(program: Command, terminal: Terminal): void {
       const database = await openAccounts(config, 'issue the lease', terminal);
       try {
         const keyring = await openKeyring(config, database.pool);
-        const ctx = { env: { database, clock: systemClock }, client: { ip: null, country: null } };
+        const ctx = {
+          env: { database, clock: systemClock },
+          actor: { type: 'operator' as const },
+          client: { ip: null, country: null },
+        };
         const input = { keyring, license, request, ...(days !== undefined && { days }) };
         const { lease, licenseId, expiresAt } = await issueLeaseAsOperator({ ctx, input }).catch(explain);
         if (out === undefined) say(terminal.stdout, lease);

@@ -12,6 +12,7 @@ import { say, type Terminal } from '../terminal.ts';
 interface Options {
   readonly email: string;
   readonly passwordStdin?: boolean;
+  readonly removeTotp?: boolean;
 }
 
 const refusal = 'The password cannot be set';
@@ -22,7 +23,11 @@ export function addResetPasswordCommand(program: Command, terminal: Terminal): v
     .description("set a developer's password and end their sessions")
     .requiredOption('--email <address>', 'the email address that the developer logs in with')
     .option('--password-stdin', 'read the password as one line from standard input, without a prompt')
-    .action(async ({ email, passwordStdin: isOnStdin = false }: Options) => {
+    .option(
+      '--remove-totp',
+      'also turn TOTP off, for a developer who has lost the app and the recovery codes',
+    )
+    .action(async ({ email, passwordStdin: isOnStdin = false, removeTotp = false }: Options) => {
       const config = loadDataConfig(terminal.env);
       const { database: address } = config;
       if (address.kind === 'memory') throw inMemoryDatabaseError();
@@ -35,19 +40,30 @@ export function addResetPasswordCommand(program: Command, terminal: Terminal): v
       const password = await receivePassword(terminal, { isOnStdin, refusal });
       const database = await openAccounts(config, 'set the password', terminal);
       try {
-        const ctx = { env: { database, clock: systemClock }, client: { ip: null, country: null } };
-        const developer = await resetPassword({ ctx, input: { email: account.email, password } });
-        if (developer === null) {
+        const ctx = {
+          env: { database, clock: systemClock },
+          actor: { type: 'operator' as const },
+          client: { ip: null, country: null },
+        };
+        const input = { email: account.email, password, removeTotp };
+        const reset = await resetPassword({ ctx, input });
+        if (reset === null) {
           throw new CommandError(
             `No account in ${describeAddress(address)} has the email address ${account.email}. Nothing was changed.`,
           );
         }
-        say(terminal.stdout, `${developer.id} ${developer.email}`);
+        say(terminal.stdout, `${reset.developer.id} ${reset.developer.email}`);
         say(
           terminal.stderr,
           `Set a new password in ${describeAddress(address)}. All session cookies of the account are now invalid. Its ` +
             'API keys are still valid: log in to revoke them.',
         );
+        if (reset.hasTotp) {
+          say(
+            terminal.stderr,
+            'A login still needs a TOTP code or a recovery code. If both are lost, run this again with --remove-totp.',
+          );
+        }
       } finally {
         await database.close();
       }

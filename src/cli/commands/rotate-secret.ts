@@ -14,13 +14,11 @@ import { readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { findKeyring } from '../../services/application/open-keyring.ts';
 import { requireOwnSecret } from '../../services/application/own-secret.ts';
-import {
-  countApplicationKeys,
-  type KeyCounts,
-  type Rotation,
-  rotateApplicationKeys,
-} from '../../services/application/rotate-keys.ts';
+import { countApplicationKeys, rotateApplicationKeys } from '../../services/application/rotate-keys.ts';
+import type { Rotation, SealedCounts } from '../../services/rotate-sealed.ts';
+import { countTotpSecrets, resealTotpSecrets } from '../../services/second-factor/reseal.ts';
 import { resealServiceKeys } from '../../services/service-key/reseal.ts';
+import { countWebhookSecrets, resealWebhookSecrets } from '../../services/webhook/rotate-keys.ts';
 import { adviseOnLock } from '../advise-on-lock.ts';
 import { connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { CommandError } from '../failure.ts';
@@ -70,7 +68,7 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
 async function rotateConfigured(config: DataConfig, pool: Pool, terminal: Terminal): Promise<void> {
   const keyring = keyringOf(config);
   const rotation = await rotate(keyring, pool, terminal);
-  requireDone(rotation.left);
+  await requireDone(rotation.left, keyring, pool);
   const isProved = rotation.left.current > 0 || config.previousSecret === null;
   await recordSecret(pool, keyring, isProved);
   report(rotation, terminal);
@@ -99,7 +97,7 @@ async function rotateStored(
   // Finish an interrupted rotation first: a new one would discard the secret that its remaining rows need.
   const current = keyringOf(config);
   const unfinished = await rotate(current, pool, terminal);
-  requireDone(unfinished.left);
+  await requireDone(unfinished.left, current, pool);
   await recordSecret(pool, current, unfinished.left.current > 0 || config.previousSecret === null);
   if (unfinished.rotated > 0) {
     report(unfinished, terminal);
@@ -113,7 +111,7 @@ async function rotateStored(
   replaceMasterSecret(directory, Date.now());
   const keyring = keyringOf(config);
   const rotation = await rotate(keyring, pool, terminal);
-  requireDone(rotation.left);
+  await requireDone(rotation.left, keyring, pool);
   await recordSecret(pool, keyring, true);
   report(rotation, terminal);
   say(
@@ -143,10 +141,18 @@ async function forget(
   const keyring = keyringOf(config);
   const counts = await countApplicationKeys(pool, keyring, { signal: terminal.signal });
   requireReadable(counts);
-  if (counts.previous > 0) {
+  const totp = await countTotpSecrets(pool, keyring);
+  if (counts.previous + totp.previous > 0) {
     throw new CommandError(
-      `${counts.previous} private keys are still encrypted under a previous secret: first run "latchkey ` +
+      `${counts.previous} private keys and ${totp.previous} TOTP secrets are still encrypted under a previous secret: first run "latchkey ` +
         'rotate-secret" to finish the rotation.',
+    );
+  }
+  const webhooks = await countWebhookSecrets(pool, keyring, { signal: terminal.signal });
+  if (webhooks.previous > 0) {
+    throw new CommandError(
+      `The signing secrets of ${webhooks.previous} webhooks are still encrypted under a previous secret: first run ` +
+        '"latchkey rotate-secret" to finish the rotation.',
     );
   }
   await recordSecret(pool, keyring, counts.current > 0 || config.previousSecret === null);
@@ -179,6 +185,9 @@ async function rotate(keyring: Keyring, pool: Pool, terminal: Terminal): Promise
   let shown = 0;
   try {
     await resealServiceKeys(pool, keyring);
+    await resealTotpSecrets(pool, keyring);
+    const webhooks = await resealWebhookSecrets(pool, keyring, { signal: terminal.signal });
+    requireWebhooksDone(webhooks.left, terminal);
     return await rotateApplicationKeys(pool, keyring, {
       signal: terminal.signal,
       // A second pass counts the same keys again.
@@ -199,17 +208,35 @@ function report({ rotated, left }: Rotation, { stdout }: Terminal): void {
   );
 }
 
-function requireDone(left: KeyCounts): void {
+async function requireDone(left: SealedCounts, keyring: Keyring, pool: Pool): Promise<void> {
   requireReadable(left);
-  if (left.previous > 0) {
+  const totp = await countTotpSecrets(pool, keyring);
+  if (left.previous + totp.previous > 0) {
     throw new CommandError(
-      `${left.previous} private keys were encrypted under an older secret while this command ran: an instance still ` +
+      `${left.previous} private keys and ${totp.previous} TOTP secrets were encrypted under an older secret while this command ran: an instance still ` +
         'uses it. Set the new SERVICE_SECRET on every instance, and run this command again.',
     );
   }
 }
 
-function requireReadable({ unreadable }: KeyCounts): void {
+/** A secret that cannot be decrypted does not stop a rotation: its developer can replace it. */
+function requireWebhooksDone({ previous, unreadable }: SealedCounts, { stderr }: Terminal): void {
+  if (unreadable.length > 0) {
+    say(
+      stderr,
+      `No configured secret decrypts the signing secrets of ${unreadable.length} webhooks, such as ${unreadable[0]}. They ` +
+        'were not changed. Nothing is sent to these webhooks until their developers rotate their secrets.',
+    );
+  }
+  if (previous > 0) {
+    throw new CommandError(
+      `The signing secrets of ${previous} webhooks were encrypted under an older secret while this command ran: an ` +
+        'instance still uses it. Set the new SERVICE_SECRET on every instance, and run this command again.',
+    );
+  }
+}
+
+function requireReadable({ unreadable }: SealedCounts): void {
   if (unreadable.length === 0) return;
   const shown = unreadable.slice(0, 5).join(', ');
   const more = unreadable.length > 5 ? `, and ${unreadable.length - 5} more` : '';

@@ -6,6 +6,8 @@ import { hasSecretFingerprint } from '../../db/installation.ts';
 import { findKeyring } from '../../services/application/open-keyring.ts';
 import { anotherSecret, isForeignSecret } from '../../services/application/own-secret.ts';
 import { countApplicationKeys } from '../../services/application/rotate-keys.ts';
+import { countTotpSecrets } from '../../services/second-factor/reseal.ts';
+import { countWebhookSecrets } from '../../services/webhook/rotate-keys.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { weaknessOf } from './weakness.ts';
 
@@ -124,8 +126,43 @@ export async function checkKeys(
       ),
     ];
   }
+  const totp = await countTotpSecrets(pool, keyring);
+  if (totp.previous > 0) {
+    return [
+      warn(
+        `${totp.previous} TOTP secrets are still encrypted under a previous secret: run "latchkey rotate-secret" before ` +
+          'you remove that secret.',
+      ),
+    ];
+  }
+  const webhooks = await countWebhookSecrets(pool, keyring, { signal });
+  if (webhooks.previous > 0) {
+    return [
+      warn(
+        `The signing secrets of ${webhooks.previous} webhooks are still encrypted under a previous secret: run "latchkey ` +
+          'rotate-secret" before you remove that secret.',
+      ),
+    ];
+  }
   return [
     ok(`The master secret decrypts the private keys of all ${current} applications`),
+    ...(totp.unreadable === 0
+      ? []
+      : [
+          warn(
+            `The master secret cannot decrypt the TOTP secrets of ${totp.unreadable} accounts: their codes are refused, ` +
+              'their recovery codes work. Set SERVICE_SECRET_PREVIOUS to the secret that they were encrypted under, or ' +
+              'turn their TOTP off (latchkey reset-password --remove-totp).',
+          ),
+        ]),
+    ...(webhooks.unreadable.length === 0
+      ? []
+      : [
+          warn(
+            `The master secret cannot decrypt the signing secrets of ${webhooks.unreadable.length} webhooks, such as ` +
+              `${webhooks.unreadable[0]}: nothing is sent to them until their developers rotate their secrets.`,
+          ),
+        ]),
     ...checkReplaced(config, 0),
     ...(config.previousSecret === null
       ? []

@@ -61,10 +61,15 @@ export async function insertBackup(
     // The planner has statistics from the first query, without waiting for autovacuum.
     await client.query(`ANALYZE ${name}`);
   }
+  if (header.tables.some(({ name }) => name === 'events')) await client.query(continuePositions);
   await raiseRevocationCounters(client);
   await invalidateCaches(client);
   await clearSecretFingerprint(client);
 }
+
+/** New events get higher positions than those of the backup, some of which may have no number yet. */
+const continuePositions = `
+  SELECT setval(pg_get_serial_sequence('events', 'position'), max(position)) FROM events HAVING count(*) > 0`;
 
 /** Explains why PostgreSQL rejected rows. Rows are not the cause of other errors, such as a lost connection. */
 function refusedRows(which: string, error: unknown): unknown {

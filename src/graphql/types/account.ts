@@ -4,14 +4,14 @@ import { setMode } from '../../services/account/set-mode.ts';
 import { setVault } from '../../services/account/set-vault.ts';
 import { type AccountRow, accountSelect, accountTable } from '../../services/account/table.ts';
 import { updateProfile } from '../../services/account/update-profile.ts';
-import { requireDeveloper } from '../../services/actor.ts';
+import { requireAuthenticated } from '../../services/actor.ts';
 import type { DeveloperView } from '../../services/auth/developer-view.ts';
 import { accountDeleted } from '../../services/transaction.ts';
 import { builder } from '../builder.ts';
 import { withInput, withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
-import { toExactlyOne } from '../to-one.ts';
+import { toChanged, toExactlyOne } from '../to-one.ts';
 import { Developer, keyCreationMode } from './developer.ts';
 
 interface VaultShape {
@@ -61,6 +61,7 @@ builder.objectFields(Account, (t) => ({
 }));
 
 const findAccount = toExactlyOne<AccountRow>(accountTable, accountDeleted);
+const changedAccount = toChanged<AccountRow>(accountTable, accountDeleted);
 
 builder.objectField(Developer, 'account', (t) =>
   t.field({
@@ -79,7 +80,7 @@ const accountPayload = (name: string) =>
         type: Account,
         description: 'The account.',
         resolve: (_parent, _args, context, info) =>
-          findAccount(requireDeveloper(context.service.actor), context, info),
+          changedAccount(requireAuthenticated(context.service.actor).developerId, context, info),
       }),
     }),
   });
@@ -179,7 +180,8 @@ builder.mutationFields((t) => ({
     ...rateLimited('accountSensitive'),
     type: UpdateProfilePayload,
     ...withInput(UpdateProfileInput, 'The changes.'),
-    description: 'Changes your name, email address or password. Errors: INVALID_CREDENTIALS, EMAIL_TAKEN.',
+    description:
+      'Changes your name, email address or password. Errors: INVALID_CREDENTIALS, CONFIRMATION_REQUIRED, EMAIL_TAKEN.',
     resolve: async (_parent, { input }, { service, session }) => {
       const changed = await updateProfile({ ctx: service, input: withoutNulls(input) });
       if (changed.cookieToken !== null) session.start(changed.cookieToken);
@@ -191,9 +193,9 @@ builder.mutationFields((t) => ({
     type: DeleteAccountPayload,
     ...withInput(DeleteAccountInput, 'The confirmation.'),
     description:
-      'Deletes the account with its applications, licenses, end users and log. This cannot be undone. Errors: INVALID_CREDENTIALS.',
+      'Deletes the account with its applications, licenses, end users and log. This cannot be undone. Errors: INVALID_CREDENTIALS, CONFIRMATION_REQUIRED.',
     resolve: async (_parent, { input }, { service, session }) => {
-      const id = requireDeveloper(service.actor);
+      const id = requireAuthenticated(service.actor).developerId;
       await deleteAccount({ ctx: service, input });
       session.end();
       return { id };

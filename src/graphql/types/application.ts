@@ -22,7 +22,7 @@ import { withInput, withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { reads } from '../selected-columns.ts';
-import { toExactlyOne } from '../to-one.ts';
+import { toChanged, toExactlyOne } from '../to-one.ts';
 import { Developer } from './developer.ts';
 import { Node } from './node.ts';
 
@@ -50,8 +50,15 @@ const messageKeys = {
   HWID_BANNED: { description: "The client's device is banned." },
   LICENSE_NOT_FOUND: { description: 'The license key does not exist.' },
   BANNED: { description: 'The license is banned.' },
+  SUSPENDED: { description: 'The license is suspended.' },
   EXPIRED: { description: 'The term of the license has ended.' },
-  HWID_MISMATCH: { description: 'The license is bound to another device.' },
+  DEVICE_RELEASED: { description: 'The device was released from the license.' },
+  HWID_MISMATCH: { description: 'The license is for one device and bound to another.' },
+  DEVICE_LIMIT: { description: 'The license is bound to as many other devices as it allows.' },
+  SELF_SERVICE_OFF: { description: 'Customers cannot change the devices of the license.' },
+  DEVICE_UNKNOWN: { description: 'The license is not bound to the device to release.' },
+  MOVE_COOLDOWN: { description: 'The time since the last move is too short.' },
+  MOVES_EXHAUSTED: { description: 'No moves are left in this period.' },
   REGISTER_DISABLED: { description: 'End users cannot register themselves.' },
   LICENSE_REQUIRED: { description: 'A license key is required to register.' },
   INVALID_CREDENTIALS: { description: 'Wrong username or password.' },
@@ -72,7 +79,7 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
     text: t.exposeString('text', {
       description: 'The text.',
       // Up to 1.5 kB, as long as several fields.
-      complexity: { field: 4, multiplier: 1 },
+      complexity: { field: 2, multiplier: 1 },
     }),
   }),
 });
@@ -128,8 +135,10 @@ builder.objectFields(Application, (t) => ({
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
 }));
 
-/** The application that a row belongs to, or that a mutation changed. */
+/** The application that a row belongs to. */
 export const findApplication = toExactlyOne<ApplicationRow>(applicationTable, applicationNotFound);
+/** The application that a mutation changed. */
+const changedApplication = toChanged<ApplicationRow>(applicationTable, applicationNotFound);
 
 export const ApplicationConnection = connectionType('ApplicationConnection', Application, 'applications');
 
@@ -184,7 +193,7 @@ const CreateApplicationPayload = builder
       application: t.field({
         type: Application,
         description: 'The application.',
-        resolve: ({ application }, _args, context, info) => findApplication(application.id, context, info),
+        resolve: ({ application }, _args, context, info) => changedApplication(application.id, context, info),
       }),
       sdkHint: t.expose('sdkHint', {
         type: SdkHintType,
@@ -234,7 +243,7 @@ const UpdateApplicationSettingsPayload = builder
       application: t.field({
         type: Application,
         description: 'The application.',
-        resolve: ({ id }, _args, context, info) => findApplication(id, context, info),
+        resolve: ({ id }, _args, context, info) => changedApplication(id, context, info),
       }),
     }),
   });
@@ -278,7 +287,8 @@ builder.mutationFields((t) => ({
   deleteApplication: t.field({
     type: DeleteApplicationPayload,
     ...withInput(DeleteApplicationInput, 'The application.'),
-    description: 'Deletes an application with everything that belongs to it. Errors: APP_NOT_FOUND.',
+    description:
+      'Deletes an application with everything that belongs to it. Errors: CONFIRMATION_REQUIRED, APP_NOT_FOUND.',
     resolve: async (_parent, { input }, { service }) => {
       await deleteApplication({ ctx: service, input });
       return input;

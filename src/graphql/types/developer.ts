@@ -2,12 +2,14 @@ import { authenticate } from '../../services/auth/authenticate.ts';
 import { type DeveloperView, developerSelect } from '../../services/auth/developer-view.ts';
 import { login } from '../../services/auth/login.ts';
 import { logout } from '../../services/auth/logout.ts';
-import { me } from '../../services/auth/me.ts';
+import { findSelf, me } from '../../services/auth/me.ts';
 import { register } from '../../services/auth/register.ts';
+import { columnsOf } from '../../services/list-source.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { withInput, withoutNulls } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
+import { selectedColumns } from '../selected-columns.ts';
 import { Node } from './node.ts';
 
 export const keyCreationMode = builder.enumType('KeyCreationMode', {
@@ -39,12 +41,19 @@ builder.objectFields(Developer, (t) => ({
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
 }));
 
+/** What a selection shows of the developer's own row. */
+const ownRow = { columns: columnsOf('developers', developerSelect) };
+
 builder.queryField('me', (t) =>
   t.field({
     type: Developer,
     nullable: true,
-    description: 'The authenticated developer. Null comes with an UNAUTHENTICATED error.',
-    resolve: (_parent, _args, { service }) => me({ ctx: service }),
+    description:
+      'The authenticated developer. An API key without account:read can select the id and the applications. Null comes with an UNAUTHENTICATED error.',
+    resolve: (_parent, _args, { service }, info) => {
+      const isRead = selectedColumns(info, ownRow).some((column) => column !== 'id');
+      return isRead ? me({ ctx: service }) : findSelf(service);
+    },
   }),
 );
 
@@ -68,6 +77,8 @@ const LoginInput = builder.inputType('LoginInput', {
     turnstileToken: t.string({
       description: 'The token of a solved bot challenge, if the service requires one.',
     }),
+    totpCode: t.string({ description: 'The code of the authenticator app, if the account has TOTP on.' }),
+    recoveryCode: t.string({ description: 'A recovery code; used only without totpCode.' }),
   }),
 });
 
@@ -98,7 +109,7 @@ async function logIn(
   const { service, session } = context;
   session.start(cookieToken);
   const credentials = { cookie: cookieToken, bearer: null };
-  const actor = await authenticate(service.env, credentials, service.client.limitKey);
+  const actor = await authenticate(service.env, credentials, service.client);
   context.service = { ...service, actor };
   return developer;
 }
@@ -117,14 +128,15 @@ builder.mutationFields((t) => ({
     ...rateLimited('auth'),
     type: LoggedInPayload,
     ...withInput(LoginInput, 'The credentials.'),
-    description: 'Logs in. Errors: INVALID_CREDENTIALS, BOT_CHALLENGE_FAILED.',
+    description:
+      'Logs in. An account with TOTP on needs totpCode or recoveryCode. Errors: INVALID_CREDENTIALS, TOTP_REQUIRED, TOTP_INVALID, RATE_LIMITED, BOT_CHALLENGE_FAILED.',
     resolve: async (_parent, { input }, context) =>
       logIn(context, await login({ ctx: context.service, input: withoutNulls(input) })),
   }),
   logout: t.field({
     type: LogoutPayload,
     nullable: true,
-    description: 'Clears the session cookie and ends the streams that were opened with it.',
+    description: 'Ends the session with its open streams, and clears its cookie.',
     resolve: async (_parent, _args, { service, session }) => {
       await logout({ ctx: service, input: { cookie: session.token } });
       session.end();

@@ -9,7 +9,7 @@ import { connectionType } from '../connection.ts';
 import { withInput, withoutNulls } from '../input.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
-import { toExactlyOne, toOne } from '../to-one.ts';
+import { toChanged, toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
 import { findLicense, License } from './license.ts';
 import { Node } from './node.ts';
@@ -61,7 +61,8 @@ builder.objectFields(EndUser, (t) => ({
 
 /** An end user that another row refers to; null if the account was deleted. */
 export const findEndUser = toOne<EndUserRow>(endUserTable);
-const changedEndUser = toExactlyOne<EndUserRow>(endUserTable, userNotFound);
+const findOneEndUser = toExactlyOne<EndUserRow>(endUserTable, userNotFound);
+const changedEndUser = toChanged<EndUserRow>(endUserTable, userNotFound);
 
 builder.queryField('endUser', (t) =>
   t.field({
@@ -69,7 +70,7 @@ builder.queryField('endUser', (t) =>
     nullable: true,
     description: 'An end user of one of your applications. Null comes with a USER_NOT_FOUND error.',
     args: { id: t.arg.id({ required: true, description: 'The id of the end user.' }) },
-    resolve: (_parent, { id }, context, info) => changedEndUser(id, context, info),
+    resolve: (_parent, { id }, context, info) => findOneEndUser(id, context, info),
   }),
 );
 
@@ -167,7 +168,7 @@ builder.mutationFields((t) => ({
     type: endUserPayload('CreateEndUserPayload'),
     ...withInput(CreateEndUserInput, 'The new end user.'),
     description:
-      "Creates an end user's account, without a client session. An unused license becomes active and its term starts; no device is bound. Errors: APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, USERNAME_TAKEN.",
+      "Creates an end user's account, without a client session. An unused license becomes active and its term starts; no device is bound. Errors: APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, SUSPENDED, EXPIRED, USERNAME_TAKEN.",
     resolve: (_parent, { input: { applicationId, ...user } }, { service }) =>
       createEndUser({ ctx: service, input: { applicationId, user: withoutNulls(user) } }),
   }),

@@ -1,9 +1,9 @@
 import { exportAccount } from '../../services/account/export.ts';
-import { requireDeveloper } from '../../services/actor.ts';
+import { requireAuthenticated } from '../../services/actor.ts';
 import type { ServiceContext } from '../../services/context.ts';
 import { exportEndUsers } from '../../services/end-user/export.ts';
 import { ServiceError } from '../../services/errors.ts';
-import { isPages, mapPages, type Pages } from '../../services/export-pages.ts';
+import { hasPages, isPages, mapPages, type Pages } from '../../services/export-pages.ts';
 import { builder } from '../builder.ts';
 import { rateLimited } from '../rate-limit.ts';
 
@@ -32,7 +32,8 @@ class WholeExport {
     const members: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
       if (Array.isArray(member)) this.#count(name, member.length);
-      members[name] = isPages(member) ? await this.#readList(name, member) : member;
+      if (isPages(member)) members[name] = await this.#readList(name, member);
+      else members[name] = hasPages(member) ? await this.read(member) : member;
     }
     return members;
   }
@@ -64,7 +65,7 @@ class WholeExport {
 
 /** Builds an export while it holds one of the developer's export slots. */
 async function whole(ctx: ServiceContext, path: string, make: () => Promise<object>): Promise<object> {
-  const release = ctx.env.exportSlots.take(requireDeveloper(ctx.actor));
+  const release = ctx.env.exportSlots.take(requireAuthenticated(ctx.actor).developerId);
   try {
     return await new WholeExport(path).read(await make());
   } finally {
@@ -78,7 +79,7 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      'All data of your account: developer, applications, licenses without their keys, end users, bans, API keys, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. The export is recorded in the log. Null comes with an UNAUTHENTICATED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
+      'All data of your account: developer, applications, policies, licenses without their keys, with their devices, end users, bans, API keys, sessions, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. The export is recorded in the log. Null comes with an UNAUTHENTICATED, CONFIRMATION_REQUIRED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
     complexity,
     resolve: (_parent, _args, { service }) =>
       whole(service, 'GET /api/v1/account/export', async () => {
@@ -92,7 +93,7 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      "All data of an application's end users: accounts, licenses, sessions, bans, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. Null comes with an APP_NOT_FOUND, VALIDATION_FAILED or TOO_MANY_EXPORTS error.",
+      "All data of an application's end users: accounts, licenses with their devices, sessions, bans, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. Null comes with an APP_NOT_FOUND, CONFIRMATION_REQUIRED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.",
     args: { applicationId: t.arg.id({ required: true, description: 'The id of the application.' }) },
     complexity,
     resolve: (_parent, { applicationId }, { service }) =>

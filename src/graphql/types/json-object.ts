@@ -2,9 +2,11 @@ import { GraphQLError } from 'graphql';
 import { builder } from '../builder.ts';
 
 builder.scalarType('JSONObject', {
-  description: 'A JSON object whose members vary. Output only; its members cannot be selected.',
+  description: 'A JSON object whose members vary; its members cannot be selected.',
   serialize: (value) => value,
-  parseValue: () => {
-    throw new GraphQLError('JSONObject is no input');
+  // The verb that takes the object parses its members.
+  parseValue: (value) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    throw new GraphQLError('JSONObject must be a JSON object.');
   },
 });

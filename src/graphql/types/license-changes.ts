@@ -11,7 +11,7 @@ import { Application, findApplication } from './application.ts';
 import { changedLicense, License } from './license.ts';
 
 /** The payload of a mutation that changes one license. */
-const licensePayload = (name: string) =>
+export const licensePayload = (name: string) =>
   builder.objectRef<{ id: string }>(name).implement({
     description: 'The license after the change.',
     fields: (t) => ({
@@ -27,8 +27,8 @@ const banScope = builder.enumType('BanScope', {
   description: 'What a ban covers.',
   values: {
     license: { description: 'Only the license.' },
-    hwid: { description: 'The license and the device that it is bound to.' },
-    hwid_and_ip: { description: 'The license, its device if it is bound, and an IP address.' },
+    hwid: { description: 'The license and its devices whose HWID is known.' },
+    hwid_and_ip: { description: 'The license, its devices whose HWID is known, and an IP address.' },
   } as const,
 });
 
@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
     type: IssueOfflineLeasePayload,
     ...withInput(IssueOfflineLeaseInput, 'The license and the device.'),
     description:
-      'Issues a lease for a device without a network. As with a validation, an unused license becomes active, and if the application locks licenses to devices, an unbound one is bound to the device. Does not depend on leasesEnabled. Errors: LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED.',
+      'Issues a lease for a device without a network. As with a validation, an unused license becomes active, and if the application locks licenses to devices, one with room is bound to the device. Does not depend on leasesEnabled. Errors: LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, SUSPENDED, EXPIRED, DEVICE_RELEASED, HWID_MISMATCH, DEVICE_LIMIT, HWID_BANNED.',
     resolve: (_parent, { input }, { service }) =>
       issueOfflineLease({ ctx: service, input: withoutNulls(input) }),
   }),

@@ -1,9 +1,21 @@
-import { createLicenses, type MintedLicense, type MintedLicenses } from '../../services/license/create.ts';
-import { type BlindLicense, createBlindLicenses } from '../../services/license/create-blind.ts';
+import {
+  createLicenses,
+  createLicensesInput,
+  type MintedLicense,
+  type MintedLicenses,
+} from '../../services/license/create.ts';
+import {
+  type BlindLicense,
+  createBlindInput,
+  createBlindLicenses,
+} from '../../services/license/create-blind.ts';
+import { parseInput } from '../../services/parse-input.ts';
 import { builder } from '../builder.ts';
-import { withInput, withoutNulls } from '../input.ts';
+import { withInput } from '../input.ts';
 import { rateLimited } from '../rate-limit.ts';
 import { Application, findApplication } from './application.ts';
+import { givenTerms, termsFields } from './license-terms.ts';
+import { PolicyStart } from './policy.ts';
 
 /** Keys cost a tenth each: they are in memory already, and the largest batch must be readable in one document. */
 const tenthOf = (amount: number): number => Math.ceil(Math.min(Math.max(amount, 1), 10_000) / 10);
@@ -30,13 +42,16 @@ const CreateLicensesInput = builder.inputType('CreateLicensesInput', {
   fields: (t) => ({
     applicationId: t.id({ required: true, description: 'The application that they are for.' }),
     amount: t.int({ required: true, description: 'The number of licenses: 1 to 10,000.' }),
+    policyId: t.id({ description: 'The policy whose values are copied, except those that are given here.' }),
     durationSeconds: t.int({
-      required: true,
-      description: 'The term of each in seconds, counted from first use; 0 means unlimited.',
+      description: 'The term of each in seconds; 0 means unlimited. Required without a policy.',
     }),
-    subscriptionTier: t.int({ description: 'The tier, from 0; 0 by default.' }),
+    startsAt: t.field({ type: PolicyStart, description: 'What starts the term; first_use by default.' }),
+    ...termsFields(t),
+    tags: t.stringList({ description: 'Tags for filtering; at most 20.' }),
     mask: t.string({
-      description: "A pattern in which each X becomes a random character; by default the account's mask.",
+      description:
+        "A pattern in which each X becomes a random character; by default the policy's mask, or the account's.",
     }),
     note: t.string({ description: 'A note for yourself: 1 to 1000 characters.' }),
   }),
@@ -74,10 +89,13 @@ builder.mutationField('createLicenses', (t) =>
     type: CreateLicensesPayload,
     ...withInput(CreateLicensesInput, 'The licenses.'),
     description:
-      'Creates licenses: all of them or none. Errors: APP_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also if the account creates too many licenses in a minute).',
+      'Creates licenses: all of them or none. Errors: APP_NOT_FOUND, POLICY_NOT_FOUND, PRIVATE_MODE, RATE_LIMITED (also if the account creates too many licenses in a minute).',
     complexity: ({ input: { amount } }) => ({ field: 1, multiplier: tenthOf(amount) }),
     resolve: async (_parent, { input }, { service }) => {
-      const minted = await createLicenses({ ctx: service, input: withoutNulls(input) });
+      const minted = await createLicenses({
+        ctx: service,
+        input: parseInput(createLicensesInput, givenTerms(input)),
+      });
       return { ...minted, applicationId: input.applicationId };
     },
   }),
@@ -95,8 +113,7 @@ const BlindLicenseKeyInput = builder.inputType('BlindLicenseKeyInput', {
       description: 'The first 1 to 64 characters of the key; never the whole key.',
     }),
     durationSeconds: t.int({
-      required: true,
-      description: 'The term in seconds, counted from first use; 0 means unlimited.',
+      description: 'The term in seconds; 0 means unlimited. By default that of the batch.',
     }),
     subscriptionTier: t.int({ description: 'The tier, from 0; by default that of the batch.' }),
     noteCiphertextB64: t.string({ description: 'Base64 of the note, encrypted in the browser.' }),
@@ -108,7 +125,13 @@ const CreateBlindLicensesInput = builder.inputType('CreateBlindLicensesInput', {
   fields: (t) => ({
     applicationId: t.id({ required: true, description: 'The application that they are for.' }),
     keys: t.field({ type: [BlindLicenseKeyInput], required: true, description: '1 to 10,000 keys.' }),
-    subscriptionTier: t.int({ description: 'The tier of keys that name none; 0 by default.' }),
+    policyId: t.id({ description: 'The policy whose values are copied, except those that are given here.' }),
+    durationSeconds: t.int({
+      description: 'The term of keys that name none. Required without a policy if there are any.',
+    }),
+    startsAt: t.field({ type: PolicyStart, description: 'What starts the term; first_use by default.' }),
+    ...termsFields(t),
+    tags: t.stringList({ description: 'Tags for filtering; at most 20.' }),
     mask: t.string({ description: 'The mask that the keys were generated from; a weak mask is rejected.' }),
   }),
 });
@@ -152,11 +175,14 @@ builder.mutationField('createBlindLicenses', (t) =>
     type: CreateBlindLicensesPayload,
     ...withInput(CreateBlindLicensesInput, 'The licenses.'),
     description:
-      'Stores licenses whose keys were generated in the browser (private mode): all of them or none. Errors: APP_NOT_FOUND, and KEY_EXISTS, whose issues name the keys that already exist.',
+      'Stores licenses whose keys were generated in the browser (private mode): all of them or none. Errors: APP_NOT_FOUND, POLICY_NOT_FOUND, and KEY_EXISTS, whose issues name the keys that already exist.',
     complexity: ({ input: { keys } }) => ({ field: 1, multiplier: tenthOf(keys.length) }),
     resolve: async (_parent, { input }, { service }) => ({
       applicationId: input.applicationId,
-      keys: await createBlindLicenses({ ctx: service, input: withoutNulls(input) }),
+      keys: await createBlindLicenses({
+        ctx: service,
+        input: parseInput(createBlindInput, givenTerms(input)),
+      }),
     }),
   }),
 );

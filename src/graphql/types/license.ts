@@ -1,11 +1,20 @@
 import { licenseNotFound } from '../../services/errors.ts';
+import { graceEndsAt } from '../../services/license/decide.ts';
+import { readEntitlements, readMetadata } from '../../services/license/entitlements.ts';
 import { licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
-import { type LicenseRow, licenseSelect, shownStatus } from '../../services/license/view.ts';
+import {
+  deviceCountOf,
+  type LicenseRow,
+  licenseSelect,
+  type Moves as MovesOfLicense,
+  movesOf,
+  shownStatus,
+} from '../../services/license/view.ts';
 import { builder } from '../builder.ts';
 import { connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
 import { reads } from '../selected-columns.ts';
-import { toExactlyOne, toOne } from '../to-one.ts';
+import { toChanged, toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
 import { Node } from './node.ts';
 
@@ -14,9 +23,27 @@ const licenseStatus = builder.enumType('LicenseStatus', {
   values: {
     unused: { description: 'Never used; its term has not started.' },
     active: { description: 'In use.' },
+    suspended: { description: 'Suspended by its developer, who can reinstate it.' },
     expired: { description: 'Its term has ended.' },
     banned: { description: 'Banned by its developer.' },
   } as const,
+});
+
+export const SelfService = builder.enumType('SelfService', {
+  description: 'Who may list, release and move the devices of a license, besides its developer.',
+  values: {
+    off: { description: 'Only the developer.' },
+    key: { description: 'Who has the license key.' },
+    account: { description: 'The account of the license, with its password.' },
+  } as const,
+});
+
+export const Moves = builder.objectRef<MovesOfLicense>('Moves').implement({
+  description: 'How often customers may move devices.',
+  fields: (t) => ({
+    count: t.exposeInt('count', { description: 'The number of moves within a period.' }),
+    periodSeconds: t.exposeInt('periodSeconds', { description: 'The length of the period, which slides.' }),
+  }),
 });
 
 export const License = builder.prismaObject('License', {
@@ -28,7 +55,7 @@ export const License = builder.prismaObject('License', {
 builder.objectFields(License, (t) => ({
   keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
   status: t.field({
-    ...reads('status', 'expiresAt'),
+    ...reads('status', 'expiresAt', 'suspendedAt', 'clockStoppedAt'),
     type: licenseStatus,
     description: 'The current status.',
     resolve: (license, _args, { service }) => shownStatus(license, new Date(service.env.clock.now())),
@@ -49,10 +76,88 @@ builder.objectFields(License, (t) => ({
     nullable: true,
     description: 'When its term ends; null if the term has not started or is unlimited.',
   }),
+  graceSeconds: t.exposeInt('graceSeconds', { description: 'How long it is still valid after expiresAt.' }),
+  graceEndsAt: t.field({
+    ...reads('status', 'expiresAt', 'clockStoppedAt', 'graceSeconds'),
+    type: 'DateTime',
+    nullable: true,
+    description: 'When its grace ends; null unless it is only valid because of it.',
+    resolve: (license, _args, { service }) => graceEndsAt(license, new Date(service.env.clock.now())),
+  }),
+  suspendedAt: t.expose('suspendedAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it was suspended; null unless it is.',
+  }),
+  suspensionReason: t.exposeString('suspensionReason', {
+    nullable: true,
+    description: 'Why it is suspended; null if not given.',
+  }),
+  clockStopped: t.boolean({
+    ...reads('clockStoppedAt'),
+    description: 'Whether the suspension keeps the remaining term.',
+    resolve: ({ clockStoppedAt }) => clockStoppedAt !== null,
+  }),
   hwid: t.exposeString('hwid', {
     nullable: true,
-    description: 'The device that it is bound to; null if it is not bound.',
+    description: 'The oldest of the devices that it is bound to; null if it is not bound.',
   }),
+  deviceLimit: t.exposeInt('deviceLimit', {
+    description: 'How many devices may be bound at a time: 1 to 1,000.',
+  }),
+  deviceCount: t.int({
+    ...reads('deviceCount', 'hwid', 'deviceHash'),
+    description: 'How many devices are bound.',
+    resolve: deviceCountOf,
+  }),
+  overLimit: t.boolean({
+    ...reads('deviceCount', 'deviceLimit', 'hwid', 'deviceHash'),
+    description: 'Whether more devices are bound than the limit allows, because it was lowered.',
+    resolve: (license) => deviceCountOf(license) > license.deviceLimit,
+  }),
+  selfService: t.expose('selfService', {
+    type: SelfService,
+    description: 'Who may list, release and move its devices besides you.',
+  }),
+  moves: t.field({
+    ...reads('moveCount', 'movePeriodSeconds'),
+    type: Moves,
+    nullable: true,
+    description: 'How often a customer may move devices; null for any number of times.',
+    resolve: movesOf,
+  }),
+  cooldownSeconds: t.exposeInt('cooldownSeconds', {
+    description: 'How long a customer waits after a move for the next one.',
+  }),
+  releaseIdleAfterSeconds: t.exposeInt('releaseIdleAfterSeconds', {
+    nullable: true,
+    description: 'A device that was not used for so long gives its place to a new one; null: it never does.',
+  }),
+  leaseSeconds: t.exposeInt('leaseSeconds', {
+    nullable: true,
+    description: "The term of its leases in seconds; null: the application's.",
+  }),
+  policyId: t.exposeString('policyId', {
+    nullable: true,
+    description:
+      'The policy that it was created by, or that was applied last, which may have been deleted; null without one.',
+  }),
+  entitlements: t.field({
+    ...reads('entitlements'),
+    type: 'JSONObject',
+    description: 'Code to true or false, a whole number, or a text. Inside the signed answers.',
+    // Up to fifty members of two hundred characters.
+    complexity: 10,
+    resolve: ({ entitlements }) => readEntitlements(entitlements),
+  }),
+  metadata: t.field({
+    ...reads('metadata'),
+    type: 'JSONObject',
+    description: '`client` is inside the signed answers, `private` is only for you.',
+    complexity: 10,
+    resolve: ({ metadata }) => readMetadata(metadata),
+  }),
+  tags: t.exposeStringList('tags', { description: 'Tags for filtering; at most 20.' }),
   lastIp: t.exposeString('lastIp', {
     nullable: true,
     description: 'The IP address that it was last used from; null before first use.',
@@ -81,8 +186,9 @@ builder.objectFields(License, (t) => ({
 
 /** A license that another row refers to; null if it was deleted. */
 export const findLicense = toOne<LicenseRow>(licenseTable);
+const findOneLicense = toExactlyOne<LicenseRow>(licenseTable, licenseNotFound);
 /** The license that a mutation changed. */
-export const changedLicense = toExactlyOne<LicenseRow>(licenseTable, licenseNotFound);
+export const changedLicense = toChanged<LicenseRow>(licenseTable, licenseNotFound);
 
 builder.queryField('license', (t) =>
   t.field({
@@ -90,31 +196,55 @@ builder.queryField('license', (t) =>
     nullable: true,
     description: 'One of your licenses. Null comes with a LICENSE_NOT_FOUND error.',
     args: { id: t.arg.id({ required: true, description: 'The id of the license.' }) },
-    resolve: (_parent, { id }, context, info) => changedLicense(id, context, info),
+    resolve: (_parent, { id }, context, info) => findOneLicense(id, context, info),
   }),
 );
 
 export const LicenseConnection = connectionType('LicenseConnection', License, 'licenses');
 
+const MetadataCondition = builder.inputType('MetadataCondition', {
+  description: 'A value of metadata, public or private.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'The name.' }),
+    value: t.string({
+      required: true,
+      description: 'The value. A text such as "5" or "true" also matches the number or the boolean.',
+    }),
+  }),
+});
+
+type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
+
+/** The conditions of a list of licenses. */
+export const licenseConditions = (t: InputFields) => ({
+  statuses: t.field({
+    type: [licenseStatus],
+    description: 'Licenses that currently have one of these statuses.',
+  }),
+  subscriptionTiers: t.intList({ description: 'Licenses of one of these tiers; at most 100 tiers.' }),
+  expiresFrom: t.field({
+    type: 'DateTime',
+    description:
+      'Licenses whose term ends at this instant or later; not those whose term is unlimited or has not started.',
+  }),
+  expiresBefore: t.field({
+    type: 'DateTime',
+    description: 'Licenses whose term ends or has ended before this instant.',
+  }),
+  hasHwid: t.boolean({ description: 'True: licenses that are bound to a device. False: the others.' }),
+  tag: t.string({ description: 'Licenses with this tag.' }),
+  metadata: t.field({
+    type: [MetadataCondition],
+    description: 'Licenses with all of these values in their metadata; at most 10.',
+  }),
+  policyId: t.id({
+    description: 'Licenses that were created by this policy, or to which it was applied last.',
+  }),
+});
+
 const LicenseFilterInput = builder.inputType('LicenseFilter', {
   description: 'Filters licenses. All given conditions must hold.',
-  fields: (t) => ({
-    statuses: t.field({
-      type: [licenseStatus],
-      description: 'Licenses that currently have one of these statuses.',
-    }),
-    subscriptionTiers: t.intList({ description: 'Licenses of one of these tiers; at most 100 tiers.' }),
-    expiresFrom: t.field({
-      type: 'DateTime',
-      description:
-        'Licenses whose term ends at this instant or later; not those whose term is unlimited or has not started.',
-    }),
-    expiresBefore: t.field({
-      type: 'DateTime',
-      description: 'Licenses whose term ends or has ended before this instant.',
-    }),
-    hasHwid: t.boolean({ description: 'True: licenses that are bound to a device. False: the others.' }),
-  }),
+  fields: licenseConditions,
 });
 
 builder.objectField(Application, 'licenses', (t) =>
@@ -124,7 +254,8 @@ builder.objectField(Application, 'licenses', (t) =>
     args: {
       ...t.arg.connectionArgs(),
       q: t.arg.string({
-        description: 'Case-insensitive substring of key prefix, note, HWID or IP address; or a whole key.',
+        description:
+          'Case-insensitive substring of key prefix, note, HWID or IP address; or a whole key, or the whole HWID of any device.',
       }),
       filter: t.arg({ type: LicenseFilterInput, description: 'Filters the list.' }),
     },

@@ -16,6 +16,7 @@ const LicenseCounts = builder.objectRef<MetricsOverview['licenses']>('LicenseCou
     total: t.exposeInt('total', { description: 'All licenses.' }),
     unused: t.exposeInt('unused', { description: 'Licenses that were never used.' }),
     active: t.exposeInt('active', { description: 'Licenses in use.' }),
+    suspended: t.exposeInt('suspended', { description: 'Suspended licenses.' }),
     expired: t.exposeInt('expired', { description: 'Licenses whose term has ended.' }),
     banned: t.exposeInt('banned', { description: 'Banned licenses.' }),
   }),

@@ -1,9 +1,15 @@
 import * as z from 'zod';
 import {
   canonicalUuid,
+  deviceMoved,
+  deviceReleased,
+  devicesListed,
+  listDevicesMembers,
   loginMembers,
+  moveDeviceMembers,
   refused,
   registerMembers,
+  releaseDeviceMembers,
   signedIn,
   upgradeMembers,
   validateMembers,
@@ -53,17 +59,26 @@ export const callHead = callApplication.extend({
 });
 export type CallHead = z.infer<typeof callHead>;
 
-const { licenseKey, hwid } = validateMembers.shape;
+const { licenseKey, hwid, deviceName, platform } = validateMembers.shape;
 
 /** The members that each call adds. */
 export const callMembers = {
   validate: validateMembers
     .extend({ lease: z.boolean().optional() })
     .refine(({ lease, hwid }) => lease !== true || hwid !== undefined, 'A lease needs a hwid'),
-  lease: z.object({ licenseKey, hwid: hwid.unwrap(), seq: z.int().min(0).optional() }),
+  lease: z.object({
+    licenseKey,
+    hwid: hwid.unwrap(),
+    deviceName,
+    platform,
+    seq: z.int().min(0).optional(),
+  }),
   register: registerMembers,
   login: loginMembers,
   upgrade: upgradeMembers,
+  'devices.list': listDevicesMembers,
+  'devices.release': releaseDeviceMembers,
+  'devices.move': moveDeviceMembers,
 } as const;
 export type CallName = keyof typeof callMembers;
 
@@ -94,5 +109,8 @@ export const callAnswers = {
   register: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
   login: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
   upgrade: z.discriminatedUnion('success', [answerHead.extend(signedIn.shape), refusal]),
+  'devices.list': z.discriminatedUnion('success', [answerHead.extend(devicesListed.shape), refusal]),
+  'devices.release': z.discriminatedUnion('success', [answerHead.extend(deviceReleased.shape), refusal]),
+  'devices.move': z.discriminatedUnion('success', [answerHead.extend(deviceMoved.shape), refusal]),
 } as const satisfies Record<CallName, z.ZodType>;
 export type CallAnswer<Call extends CallName> = z.infer<(typeof callAnswers)[Call]>;

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { isByCookie, requireDeveloper } from '../../services/actor.ts';
+import { isByCookie, requireAuthenticated } from '../../services/actor.ts';
 import { authenticate } from '../../services/auth/authenticate.ts';
 import type { RestContext, RestEnv } from '../adapter.ts';
 import { exchangeOf } from '../request-context.ts';
@@ -14,7 +14,7 @@ import { readSessionCookie } from './session-cookie.ts';
  */
 export async function identify(c: RestContext): Promise<void> {
   const credentials = { cookie: readSessionCookie(c), bearer: readBearer(c) };
-  const actor = await authenticate(c.get('env'), credentials, c.get('client').limitKey);
+  const actor = await authenticate(c.get('env'), credentials, c.get('client'));
   const foreignOrigin = c.get('foreignOrigin');
   if (foreignOrigin !== undefined && isByCookie(actor)) throw refusedOrigin(foreignOrigin);
   c.set('actor', actor);
@@ -35,6 +35,6 @@ export const identified: MiddlewareHandler<RestEnv> = async (c, next) => {
 /** Requires a developer. It runs before the body is read, so that anonymous callers learn nothing about valid input. */
 export const authenticated: MiddlewareHandler<RestEnv> = async (c, next) => {
   await identify(c);
-  requireDeveloper(c.get('actor') ?? { type: 'anonymous', rejected: null });
+  requireAuthenticated(c.get('actor') ?? { type: 'anonymous', rejected: null });
   await next();
 };

@@ -5,7 +5,14 @@ import { type HeaderFields, setFields } from '../header-fields.ts';
 import type { AllowedOrigins } from './allowed-origins.ts';
 
 /** Response header fields that pages may read. */
-const exposed = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const exposed = [
+  'X-Request-Id',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Idempotent-Replayed',
+];
 
 /**
  * Client software may run on any web page, and the client protocol uses no cookies. Every origin may call it, without

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
-import { type Actor, requireDeveloper } from '../../services/actor.ts';
+import { type Actor, requireAuthenticated } from '../../services/actor.ts';
 import { type RestContext, type RestEnv, serviceContext } from '../adapter.ts';
 
 /** Body limits in bytes. A developer's fits a blind mint of 10,000 hashed keys. */
@@ -43,7 +43,7 @@ export function limitBodyByActor(sizes: {
   const limits: Record<Actor['type'], MiddlewareHandler<RestEnv>> = {
     anonymous: limitBody(sizes.anonymous, (c) => {
       const { actor } = serviceContext(c);
-      if (actor.type === 'anonymous' && actor.rejected !== null) requireDeveloper(actor);
+      if (actor.type === 'anonymous' && actor.rejected !== null) requireAuthenticated(actor);
       return tooLarge(sizes.anonymous);
     }),
     developer: limitBody(sizes.developer),

@@ -18,6 +18,7 @@ import {
   jsonAnswer,
   jsonBody,
   limitedForDevelopers,
+  needs,
   readCodes,
 } from '../route.ts';
 import { accountExportSchema, answer, developerSchema } from '../schemas.ts';
@@ -33,6 +34,7 @@ const maskRoute = createRoute({
   method: 'post',
   path: '/account/mask',
   operationId: 'setLicenseMask',
+  ...needs('account:write'),
   summary: "Set the account's default license key mask; null for the service's default",
   description:
     'The mask of license keys that are created without one. Each `X` becomes a random character; at least 8 are required.',
@@ -48,6 +50,7 @@ const modeRoute = createRoute({
   method: 'post',
   path: '/account/mode',
   operationId: 'setKeyCreationMode',
+  ...needs('account:write'),
   summary: 'Set where license keys are generated',
   description:
     '`default`: the service generates keys. `private`: the browser generates them, and the service only receives hashes.',
@@ -63,6 +66,7 @@ const vaultRoute = createRoute({
   method: 'post',
   path: '/account/vault',
   operationId: 'setVault',
+  ...needs('account:write'),
   summary: 'Store what a browser needs to unlock the notes of private mode',
   description: 'The service never receives the passphrase or the key derived from it.',
   request: { body: jsonBody(setVaultInput) },
@@ -80,14 +84,14 @@ const profileRoute = createRoute({
   method: 'patch',
   path: '/account/profile',
   operationId: 'updateProfile',
+  ...needs('account:write'),
   summary: 'Change your name, email address or password; a new password ends older sessions',
   description:
     '`password` is the current password. After a password change, the current session continues with a new cookie.',
   request: { body: jsonBody(updateProfileInput) },
   responses: {
     200: jsonAnswer('The updated account', answer({ developer: developerSchema })),
-    ...passwordFailures,
-    ...failures('EMAIL_TAKEN'),
+    ...failures(...bodyCodes, 'INVALID_CREDENTIALS', 'CONFIRMATION_REQUIRED', 'EMAIL_TAKEN'),
   },
 });
 
@@ -96,13 +100,14 @@ const exportRoute = createRoute({
   method: 'get',
   path: '/account/export',
   operationId: 'exportAccount',
+  ...needs('account:read', 'applications:read', 'licenses:read', 'users:read', 'logs:read'),
   summary: "Export all of your account's data",
   description:
     'License keys, passwords and API keys are not included: the service stores only their hashes. The response is ' +
     'streamed; if an error occurs midway, the connection is closed and the JSON is incomplete.',
   responses: {
     200: jsonAnswer('The export', answer({ export: accountExportSchema })),
-    ...failures(...readCodes, 'TOO_MANY_EXPORTS'),
+    ...failures(...readCodes, 'CONFIRMATION_REQUIRED', 'TOO_MANY_EXPORTS'),
   },
 });
 
@@ -111,12 +116,13 @@ const deleteRoute = createRoute({
   method: 'post',
   path: '/account/delete',
   operationId: 'deleteAccount',
+  ...needs('account:write'),
   summary: 'Delete the account and all of its data',
   description: 'This cannot be undone. Applications, licenses, end users and the log are deleted too.',
   request: { body: jsonBody(deleteAccountInput) },
   responses: {
     200: jsonAnswer('The account is deleted; the session cookie is cleared', answer({})),
-    ...passwordFailures,
+    ...failures(...bodyCodes, 'INVALID_CREDENTIALS', 'CONFIRMATION_REQUIRED'),
   },
 });
 

@@ -23,6 +23,7 @@ import {
   jsonAnswer,
   jsonBody,
   limitedForDevelopers,
+  needs,
   readCodes,
 } from '../route.ts';
 import { answer, applicationSchema, nextCursorSchema, sdkHintSchema } from '../schemas.ts';
@@ -37,6 +38,7 @@ const createApplicationRoute = createRoute({
   method: 'post',
   path: '/apps/create',
   operationId: 'createApplication',
+  ...needs('applications:write'),
   summary: 'Create an application with its own signing key',
   description: 'Build `sdkHint` into your program. The private key never leaves the service.',
   request: { body: jsonBody(createApplicationInput) },
@@ -54,6 +56,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/',
   operationId: 'listApplications',
+  ...needs('applications:read'),
   summary: 'List your applications, newest first',
   description: `Each has its settings and all message texts, including defaults. ${listNote}`,
   request: { query: listQuery },
@@ -71,6 +74,7 @@ const getRoute = createRoute({
   method: 'get',
   path: '/apps/{id}',
   operationId: 'getApplication',
+  ...needs('applications:read'),
   summary: 'Get an application',
   description: 'Includes its settings and all message texts, including defaults.',
   request: { params },
@@ -85,12 +89,13 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}',
   operationId: 'deleteApplication',
+  ...needs('applications:write'),
   summary: 'Delete an application and its licenses, end users, bans and log',
   description: 'This cannot be undone.',
   request: { params },
   responses: {
     200: jsonAnswer('The application is deleted', answer({})),
-    ...failures(...changeCodes, 'APP_NOT_FOUND'),
+    ...failures(...changeCodes, 'CONFIRMATION_REQUIRED', 'APP_NOT_FOUND'),
   },
 });
 
@@ -99,6 +104,7 @@ const settingsRoute = createRoute({
   method: 'patch',
   path: '/apps/{id}/settings',
   operationId: 'updateApplicationSettings',
+  ...needs('applications:write'),
   summary: "Change an application's settings; message texts are merged into the stored ones",
   description:
     'Send at least one setting; others are unchanged. The response has all message texts, including defaults. ' +

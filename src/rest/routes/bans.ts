@@ -11,6 +11,7 @@ import {
   forDevelopers,
   idParam,
   jsonAnswer,
+  needs,
   nestedIdParam,
   readCodes,
 } from '../route.ts';
@@ -24,6 +25,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/bans',
   operationId: 'listBans',
+  ...needs('licenses:read'),
   summary: "List an application's banned devices and IP addresses, newest first",
   description: `Banning a license with scope \`hwid\` or \`hwid_and_ip\` creates these bans. Banned licenses are not listed here. ${listNote}`,
   request: { params, query: listQuery },
@@ -38,6 +40,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}/bans/{banId}',
   operationId: 'deleteBan',
+  ...needs('licenses:write'),
   summary: 'Lift a ban; the license whose ban created it stays banned',
   description: 'The device or IP address can use the application again, with another license.',
   request: {

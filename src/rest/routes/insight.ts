@@ -10,6 +10,7 @@ import {
   forDevelopers,
   idParam,
   jsonAnswer,
+  needs,
   queuedReadCodes,
   searchCodes,
 } from '../route.ts';
@@ -22,6 +23,7 @@ const logsRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/logs',
   operationId: 'listSecurityLog',
+  ...needs('logs:read'),
   summary: "List an application's security log, newest first",
   description:
     'Contains dashboard changes and the verdicts of all client requests; a verdict may appear up to a quarter of a ' +
@@ -41,6 +43,7 @@ const overviewRoute = createRoute({
   method: 'get',
   path: '/metrics/overview',
   operationId: 'getMetrics',
+  ...needs('logs:read'),
   summary: 'Get counts of applications, licenses by status, and validations in the last 24 hours',
   description: 'Covers all your applications. An active license past its expiry counts as expired.',
   responses: {

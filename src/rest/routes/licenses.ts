@@ -9,7 +9,8 @@ import { listLicenses } from '../../services/license/list.ts';
 import { resetLicenseHwid } from '../../services/license/reset-hwid.ts';
 import { setTier, setTierInput } from '../../services/license/set-tier.ts';
 import { type RestEnv, serviceContext } from '../adapter.ts';
-import { pageQuery } from '../page-query.ts';
+import { licenseQuery, licenseQueryNames } from '../license-filter.ts';
+import { refusePrototype } from '../middleware/refuse-prototype.ts';
 import {
   bodyCodes,
   changeCodes,
@@ -21,6 +22,7 @@ import {
   jsonAnswer,
   jsonBody,
   limitedForDevelopers,
+  needs,
   searchCodes,
 } from '../route.ts';
 import {
@@ -44,17 +46,19 @@ const createLicensesRoute = createRoute({
   method: 'post',
   path: '/licenses/create',
   operationId: 'createLicenses',
+  ...needs('licenses:mint'),
   summary: 'Create license keys; they are shown only once',
   description:
     'Each `X` in `mask` becomes a random character; other characters are kept. `durationSeconds` is the ' +
-    'term, counted from first use; 0 means unlimited. `warning` says that the keys cannot be recovered, and ' +
-    'whether the mask is short. In private mode the response is PRIVATE_MODE: generate keys in the browser and ' +
+    'term, counted from first use (`startsAt: "creation"`: from now); 0 means unlimited. It is required without ' +
+    '`policyId`. With it, values that are not given are copied from the policy. `warning` says that the keys cannot be ' +
+    'recovered, and whether the mask is short. In private mode the response is PRIVATE_MODE: generate keys in the browser and ' +
     'send their hashes to `/licenses/create-blind`. RATE_LIMITED is also returned when your account has created ' +
     'too many licenses within a minute; `error` says how many are left.',
   request: { body: jsonBody(createLicensesInput) },
   responses: {
     201: jsonAnswer('The keys', answer({ keys: z.array(mintedLicenseSchema), warning: z.string() })),
-    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'PRIVATE_MODE'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'POLICY_NOT_FOUND', 'PRIVATE_MODE'),
   },
 });
 
@@ -64,28 +68,33 @@ const createBlindRoute = createRoute({
   method: 'post',
   path: '/licenses/create-blind',
   operationId: 'createBlindLicenses',
+  ...needs('licenses:mint'),
   summary: 'Store licenses whose keys were generated in the browser: all or none',
   description:
-    'The service never receives the keys. Works in both modes. With KEY_EXISTS, `issues` lists the keys that ' +
+    'The service never receives the keys. Works in both modes. Values that neither a key nor the batch gives are ' +
+    'copied from the policy; without `policyId`, `durationSeconds` is required. With KEY_EXISTS, `issues` lists the keys that ' +
     'already exist. RATE_LIMITED is also returned when your account has created too many licenses within a ' +
     'minute; `error` says how many are left.',
   request: { body: jsonBody(createBlindInput) },
   responses: {
     201: jsonAnswer('The licenses', answer({ keys: z.array(blindLicenseSchema) })),
-    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'KEY_EXISTS'),
+    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'POLICY_NOT_FOUND', 'KEY_EXISTS'),
   },
 });
 
 const listRoute = createRoute({
   ...dashboard,
+  middleware: [...dashboard.middleware, refusePrototype(licenseQueryNames)],
   method: 'get',
   path: '/apps/{id}/licenses',
   operationId: 'listLicenses',
+  ...needs('licenses:read'),
   summary: "List an application's licenses, newest first",
   description:
     'Keys are not included: the service stores only their hashes. `q` searches key prefixes, notes, HWIDs and last ' +
-    'IP addresses; a complete key finds its license.',
-  request: { params: applicationParams, query: pageQuery },
+    'IP addresses; a complete key finds its license, and a complete HWID the licenses of the device. All given conditions ' +
+    'must match.',
+  request: { params: applicationParams, query: licenseQuery },
   responses: {
     200: jsonAnswer(
       'A page of licenses',
@@ -100,6 +109,7 @@ const extendRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/licenses/extend',
   operationId: 'extendLicenses',
+  ...needs('licenses:write'),
   summary: 'Extend all active licenses whose term is limited',
   description:
     'Licenses that are unused, expired or banned, or never expire, are unchanged. If any license would expire after ' +
@@ -116,11 +126,12 @@ const banRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/ban',
   operationId: 'banLicense',
+  ...needs('licenses:write'),
   summary: 'Ban a license, optionally with its device and IP address',
   description:
-    'Without a body, only the license is banned. Scope `hwid` also bans its bound device (HWID_NOT_SET if it ' +
-    'is not bound). Scope `hwid_and_ip` also bans the device if one is bound, and an IP address: `ip`, or else the one ' +
-    'the license was last used from (IP_NOT_KNOWN if that is not known).',
+    'Without a body, only the license is banned. Scope `hwid` also bans its devices with a known HWID; without such a ' +
+    'device, the response is HWID_NOT_SET. Scope `hwid_and_ip` also bans these devices, if any, and an IP address: `ip`, ' +
+    'or the last one that the license was used from. If neither is known, the response is IP_NOT_KNOWN.',
   request: { params, body: { content: { 'application/json': { schema: banLicenseInput } } } },
   responses: {
     200: licenseAnswer,
@@ -142,12 +153,14 @@ const postTierRoute = createRoute({
   ...tierContract,
   method: 'post',
   operationId: 'setLicenseTierByPost',
+  ...needs('licenses:write'),
   description: 'Same as PATCH.',
 });
 const patchTierRoute = createRoute({
   ...tierContract,
   method: 'patch',
   operationId: 'setLicenseTier',
+  ...needs('licenses:write'),
   description: 'Any tier from 0 is allowed, including a lower one. Programs see it at their next validation.',
 });
 
@@ -156,6 +169,7 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/reset-hwid',
   operationId: 'resetLicenseHwid',
+  ...needs('licenses:write'),
   summary: 'Unbind a license from its device',
   description:
     'Status, expiry and activation are unchanged, and so are bans of the device. The next validation or login binds a device again.',
@@ -172,11 +186,12 @@ const offlineLeaseRoute = createRoute({
   method: 'post',
   path: '/licenses/{id}/offline-lease',
   operationId: 'issueOfflineLease',
+  ...needs('licenses:write'),
   summary: 'Issue a lease for a device without a network',
   description:
     'The device shows `deviceRequest`, a text that begins with `LKQ2.`; bring `lease` back to it. As with a validation, ' +
-    'an unused license becomes active, and if the application locks licenses to devices, an unbound one is bound to the ' +
-    "device, and one of another device is refused. `days` is 1 to 30, by default the application's `leaseDays`; the lease " +
+    'an unused license becomes active, and if the application locks licenses to devices, one with room is bound to the ' +
+    "device, and another one is refused. `days` is 1 to 30, by default the license's or the application's term; the lease " +
     'ends with the license at the latest. It is issued even if `leasesEnabled` is false.',
   request: {
     params,
@@ -189,8 +204,11 @@ const offlineLeaseRoute = createRoute({
       'LICENSE_NOT_FOUND',
       'APP_MISMATCH',
       'BANNED',
+      'SUSPENDED',
       'EXPIRED',
+      'DEVICE_RELEASED',
       'HWID_MISMATCH',
+      'DEVICE_LIMIT',
       'HWID_BANNED',
       'LIMIT_REACHED',
     ),
@@ -202,6 +220,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/licenses/{id}',
   operationId: 'deleteLicense',
+  ...needs('licenses:write'),
   summary: 'Delete a license permanently',
   description: 'Its end users remain, without a license. To block a customer, ban the license instead.',
   request: { params },
@@ -227,7 +246,7 @@ export const licenseRoutes = createRouter()
     return c.json({ success: true as const, keys }, 201);
   })
   .openapi(listRoute, async (c) => {
-    const input = { applicationId: c.req.valid('param').id, page: c.req.valid('query') };
+    const input = { applicationId: c.req.valid('param').id, ...c.req.valid('query') };
     const { items, nextCursor } = await listLicenses({ ctx: serviceContext(c), input });
     return c.json({ success: true as const, licenses: [...items], nextCursor }, 200);
   })

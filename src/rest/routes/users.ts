@@ -17,6 +17,7 @@ import {
   idParam,
   jsonAnswer,
   jsonBody,
+  needs,
   nestedIdParam,
   readCodes,
   searchCodes,
@@ -32,6 +33,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/users',
   operationId: 'listEndUsers',
+  ...needs('users:read'),
   summary: "List an application's end users, newest first",
   description: '`q` searches usernames, email addresses, last IP addresses and last HWIDs.',
   request: { params, query: pageQuery },
@@ -49,6 +51,7 @@ const createUserRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/users',
   operationId: 'createEndUser',
+  ...needs('users:write'),
   summary: 'Create an end user without a client session',
   description:
     'An unused license becomes active and its term starts; no device is bound. If the application requires ' +
@@ -63,6 +66,7 @@ const createUserRoute = createRoute({
       'LICENSE_NOT_FOUND',
       'APP_MISMATCH',
       'BANNED',
+      'SUSPENDED',
       'EXPIRED',
       'USERNAME_TAKEN',
     ),
@@ -74,6 +78,7 @@ const exportRoute = createRoute({
   method: 'get',
   path: '/apps/{id}/users/export',
   operationId: 'exportEndUsers',
+  ...needs('users:read', 'licenses:read', 'logs:read'),
   summary: "Export all data of an application's end users",
   description:
     "For answering end users' requests for their data. Passwords and their hashes are not included. The response is " +
@@ -81,7 +86,7 @@ const exportRoute = createRoute({
   request: { params },
   responses: {
     200: jsonAnswer('The export', answer({ export: endUserExportSchema })),
-    ...failures(...readCodes, 'APP_NOT_FOUND', 'TOO_MANY_EXPORTS'),
+    ...failures(...readCodes, 'CONFIRMATION_REQUIRED', 'APP_NOT_FOUND', 'TOO_MANY_EXPORTS'),
   },
 });
 
@@ -90,6 +95,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/apps/{id}/users/{userId}',
   operationId: 'deleteEndUser',
+  ...needs('users:write'),
   summary: 'Delete an end user; the license and the log remain',
   description:
     'Ban the license separately if it should stop working. Log entries remain until their retention ends.',
@@ -105,6 +111,7 @@ const resetHwidRoute = createRoute({
   method: 'post',
   path: '/apps/{id}/users/{userId}/reset-hwid',
   operationId: 'resetEndUserHwid',
+  ...needs('users:write'),
   summary: "Clear an end user's device and unbind the linked license from its device",
   description:
     "The license's status and expiry are unchanged. The next validation or login binds a device again.",

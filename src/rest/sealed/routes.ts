@@ -61,7 +61,16 @@ interface SealedRoute {
 }
 
 const clientCodes = ['APP_DISABLED', 'APP_OUTDATED', 'IP_BANNED', 'HWID_BANNED'] as const;
-const licenseCodes = ['LICENSE_NOT_FOUND', 'APP_MISMATCH', 'BANNED', 'EXPIRED', 'HWID_MISMATCH'] as const;
+const validityCodes = ['LICENSE_NOT_FOUND', 'APP_MISMATCH', 'BANNED', 'SUSPENDED', 'EXPIRED'] as const;
+const licenseCodes = [...validityCodes, 'DEVICE_RELEASED', 'HWID_MISMATCH', 'DEVICE_LIMIT'] as const;
+const selfServiceCodes = [
+  ...clientCodes,
+  'INVALID_CREDENTIALS',
+  ...validityCodes,
+  'SELF_SERVICE_OFF',
+] as const;
+const moveCodes = ['DEVICE_UNKNOWN', 'MOVE_COOLDOWN', 'MOVES_EXHAUSTED'] as const;
+const owner = '`licenseKey`, or `username` and `password`';
 
 const routes: readonly SealedRoute[] = [
   {
@@ -69,7 +78,7 @@ const routes: readonly SealedRoute[] = [
     operationId: 'validateLicense',
     limit: 'validate',
     summary: 'Validate a license; the verdict is inside the sealed response',
-    inner: '`licenseKey`, `hwid?`',
+    inner: '`licenseKey`, `hwid?`, `deviceName?`, `platform?`',
     codes: [...clientCodes, ...licenseCodes, 'OK'],
     verb: clientVerbs.validate,
   },
@@ -78,7 +87,7 @@ const routes: readonly SealedRoute[] = [
     operationId: 'registerEndUser',
     limit: 'clientAuth',
     summary: 'Register an end user and log them in',
-    inner: '`username`, `password`, `email?`, `licenseKey?`, `hwid?`',
+    inner: '`username`, `password`, `email?`, `licenseKey?`, `hwid?`, `deviceName?`, `platform?`',
     codes: [...clientCodes, 'REGISTER_DISABLED', 'LICENSE_REQUIRED', ...licenseCodes, 'USERNAME_TAKEN', 'OK'],
     verb: clientVerbs.register,
   },
@@ -87,7 +96,7 @@ const routes: readonly SealedRoute[] = [
     operationId: 'loginEndUser',
     limit: 'clientAuth',
     summary: 'Log an end user in',
-    inner: '`username`, `password`, `hwid?`',
+    inner: '`username`, `password`, `hwid?`, `deviceName?`, `platform?`',
     codes: [...clientCodes, 'INVALID_CREDENTIALS', ...licenseCodes, 'OK'],
     verb: clientVerbs.login,
   },
@@ -96,9 +105,36 @@ const routes: readonly SealedRoute[] = [
     operationId: 'upgradeEndUser',
     limit: 'clientAuth',
     summary: 'Move an end user to a license of a higher tier',
-    inner: '`username`, `licenseKey`, `hwid?`',
+    inner: '`username`, `licenseKey`, `hwid?`, `deviceName?`, `platform?`',
     codes: [...clientCodes, 'USER_NOT_FOUND', ...licenseCodes, 'TIER_NOT_HIGHER', 'OK'],
     verb: clientVerbs.upgrade,
+  },
+  {
+    path: '/client/devices/list',
+    operationId: 'listOwnDevices',
+    limit: 'clientAuth',
+    summary: "List the devices of a customer's license",
+    inner: `${owner}, \`hwid?\`, \`after?\``,
+    codes: [...selfServiceCodes, 'OK'],
+    verb: clientVerbs['devices.list'],
+  },
+  {
+    path: '/client/devices/release',
+    operationId: 'releaseOwnDevice',
+    limit: 'clientAuth',
+    summary: "Release a device of a customer's license",
+    inner: `${owner}, \`deviceId\`, \`hwid?\``,
+    codes: [...selfServiceCodes, ...moveCodes, 'OK'],
+    verb: clientVerbs['devices.release'],
+  },
+  {
+    path: '/client/devices/move',
+    operationId: 'moveOwnDevice',
+    limit: 'clientAuth',
+    summary: "Move a customer's license to another device",
+    inner: `${owner}, \`hwid\`, \`releaseDeviceId?\`, \`deviceName?\`, \`platform?\``,
+    codes: [...selfServiceCodes, ...moveCodes, 'DEVICE_LIMIT', 'OK'],
+    verb: clientVerbs['devices.move'],
   },
 ];
 
@@ -197,6 +233,7 @@ function plainStatus(code: FailureVerdictCode): 400 | 401 | 403 | 404 | 409 {
       return 401;
     case 'LICENSE_NOT_FOUND':
     case 'USER_NOT_FOUND':
+    case 'DEVICE_UNKNOWN':
       return 404;
     case 'USERNAME_TAKEN':
       return 409;

@@ -1,5 +1,8 @@
+import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { deviceHash } from '../../protocol/v2/device-hash.ts';
-import type { LeaseClaims } from '../../protocol/v2/lease.ts';
+import { type LeaseClaims, leaseClaims } from '../../protocol/v2/lease.ts';
+import { leaseHeader, readToken } from '../../protocol/v2/signed-token.ts';
+import type { LicenseSaid } from '../call.ts';
 import type { Settings } from '../options.ts';
 import { atIntervals } from './at-intervals.ts';
 import { judgeLease, readNewLease } from './judge-lease.ts';
@@ -27,10 +30,17 @@ export interface Said {
 }
 
 /** What the service has just said about a valid license. */
-export interface LicenseFacts extends Said {
+export interface LicenseFacts
+  extends Said,
+    Pick<LicenseSaid, 'subscriptionTier' | 'expiresAt' | 'entitlements'> {
   readonly licenseId?: string | undefined;
-  readonly subscriptionTier: number;
-  readonly expiresAt: string | null;
+}
+
+/** A license of which a device was released, so that its leases are revoked. */
+export interface ReleasedOf {
+  readonly licenseId: string;
+  /** The HWID of this device if it is still bound; null if not, or if that is unknown. */
+  readonly hwid: string | null;
 }
 
 export interface LeaseKeeper {
@@ -47,6 +57,8 @@ export interface LeaseKeeper {
   keepUntilEnd(subject: LeaseSubject, said: Said): Promise<void>;
   /** Deletes the lease, after a signed refusal. */
   remove(subject: LeaseSubject, refusal: Said): Promise<void>;
+  /** Deletes the leases of a license after a release. That of a device that is still bound is renewed at the next question. */
+  release(released: ReleasedOf): Promise<void>;
   /** Stores a lease that was carried to this device. It must answer a device request, each of which it answers once. */
   importLease(subject: LeaseSubject, lease: string): Promise<LeaseClaims | LeaseProblem>;
 }
@@ -92,9 +104,11 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
     { id }: LeaseSubject,
     lease: string,
     claims: LeaseClaims,
+    facts?: LicenseFacts,
   ): LeaseRecord {
     const { seq, rev, iat } = claims;
-    const entry = runTimes.counted({ id, lease, used: 0, seq, rev, isOutdated: false });
+    const said = facts && { expiresAt: facts.expiresAt };
+    const entry = runTimes.counted({ id, lease, used: 0, seq, rev, isOutdated: false, ...said });
     startCounting();
     return { ...withEntry(record, entry), last: Math.max(record.last, iat) };
   }
@@ -112,6 +126,12 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         return { record: { ...clock.advanced(record), entries }, result: undefined };
       });
     });
+  }
+
+  /** What a stored lease says, whether or not it can still be used. */
+  function claimsOf({ lease }: LeaseEntry): LeaseClaims | null {
+    const token = lease === null ? null : readToken(lease, leaseHeader, publicKey);
+    return token?.ok ? (leaseClaims.safeParse(token.payload).data ?? null) : null;
   }
 
   const hear = (record: LeaseRecord, { time }: Said): LeaseRecord =>
@@ -187,12 +207,15 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         const record = hear(before, facts);
         const claims = readNew(record, subject, lease);
         const isAccepted = typeof claims !== 'string' && claims.sub === facts.licenseId;
-        return { record: isAccepted ? withLease(record, subject, lease, claims) : record, result: undefined };
+        return {
+          record: isAccepted ? withLease(record, subject, lease, claims, facts) : record,
+          result: undefined,
+        };
       }),
     confirm: (subject, facts) =>
       changeEntry(subject, facts, (entry, record) => {
         const claims = entry.lease === null ? 'none' : readNew(record, subject, entry.lease);
-        const isOutdated = typeof claims !== 'string' && differs(claims, facts);
+        const isOutdated = typeof claims !== 'string' && differs(claims, entry, facts);
         return { ...entry, isOutdated: entry.isOutdated || isOutdated };
       }),
     keepUntilEnd: (subject, said) =>
@@ -201,6 +224,16 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
         return isUsable ? entry : { ...entry, lease: null };
       }),
     remove: (subject, refusal) => changeEntry(subject, refusal, (entry) => ({ ...entry, lease: null })),
+    release: ({ licenseId, hwid }) =>
+      memory.change((record) => {
+        const kept = hwid === null ? null : deviceHash(appId, hwid);
+        const entries = record.entries.map((entry): LeaseEntry => {
+          const claims = claimsOf(entry);
+          if (claims?.sub !== licenseId) return entry;
+          return claims.dev === kept ? { ...entry, isOutdated: true } : { ...entry, lease: null };
+        });
+        return { record: { ...clock.advanced(record), entries }, result: undefined };
+      }),
     async importLease(subject, lease) {
       const { non, result } = await take(subject, lease);
       // So that the same lease can be imported again.
@@ -211,7 +244,11 @@ export function createLeaseKeeper({ settings, clock, memory, revocations }: Part
 }
 
 /** Whether the service says something else about the license than the lease does. */
-function differs(claims: LeaseClaims, { subscriptionTier, expiresAt }: LicenseFacts): boolean {
+function differs(claims: LeaseClaims, entry: LeaseEntry, facts: LicenseFacts): boolean {
+  const { subscriptionTier, expiresAt, entitlements = {} } = facts;
+  if (claims.tier !== subscriptionTier || canonicalJson(claims.ent) !== canonicalJson(entitlements))
+    return true;
+  if (entry.expiresAt !== undefined) return entry.expiresAt !== expiresAt;
   const end = expiresAt === null ? null : Math.floor(Date.parse(expiresAt) / 1000);
-  return claims.tier !== subscriptionTier || claims.lex !== end;
+  return claims.lex !== end;
 }

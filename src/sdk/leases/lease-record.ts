@@ -17,6 +17,8 @@ const leaseEntry = z.object({
   /** The highest values of all leases for this license and device. */
   seq: count,
   rev: count,
+  /** The `expiresAt` of the answer that brought the lease, which its claims do not have: their end includes the grace. */
+  expiresAt: z.string().nullable().optional(),
   /** The service has meanwhile said something else about the license than the lease does. */
   isOutdated: z.boolean(),
 });

@@ -4,7 +4,7 @@ import type { ValidVerdict } from '../verdict.ts';
 import type { LeaseProblem } from './lease-problem.ts';
 
 /** The verdict of a lease that stands in for an answer. */
-export function leaseVerdict({ lex, tier, exp }: LeaseClaims): ValidVerdict {
+export function leaseVerdict({ lex, tier, ent, exp }: LeaseClaims): ValidVerdict {
   return {
     kind: 'verdict',
     valid: true,
@@ -13,6 +13,9 @@ export function leaseVerdict({ lex, tier, exp }: LeaseClaims): ValidVerdict {
     status: 'active',
     expiresAt: lex === null ? null : new Date(lex * 1000),
     subscriptionTier: tier,
+    graceEndsAt: null,
+    entitlements: ent,
+    metadata: {},
     source: 'lease',
     leaseExpiresAt: new Date(exp * 1000),
   };

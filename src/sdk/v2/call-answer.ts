@@ -36,6 +36,9 @@ const resultOf: {
   register: (answer) => answer,
   login: (answer) => answer,
   upgrade: (answer) => answer,
+  'devices.list': (answer) => answer,
+  'devices.release': (answer) => answer,
+  'devices.move': (answer) => answer,
 };
 
 /** Opens the body of an answer with status 200. */

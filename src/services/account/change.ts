@@ -1,5 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import { startAccountSession } from '../account-session/start.ts';
 import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
@@ -7,8 +8,12 @@ import { recordSecurityEvent } from '../security-log/record.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { lockAccount } from './lock-account.ts';
 
-/** The changed account, with the session version that a new cookie needs. */
-export type ChangedAccount = DeveloperView & { readonly sessionVersion: number };
+/** The changed account, with what a new cookie needs. */
+export type ChangedAccount = DeveloperView & {
+  readonly sessionVersion: number;
+  /** Null if no session was started. */
+  readonly sessionId: string | null;
+};
 
 /** A change of an account. */
 export interface AccountChange {
@@ -17,6 +22,8 @@ export interface AccountChange {
   readonly fields: readonly string[];
   /** From requirePassword; null if the change needs no password. */
   readonly confirmedHash: string | null;
+  /** Whether the caller gets a new session, because the change ends theirs. */
+  readonly startsSession?: boolean;
 }
 
 /**
@@ -48,7 +55,11 @@ export async function changeAccount(
       event: 'account_changed',
       metadata: { changed: change.fields },
     });
-    return account;
+    const { sessionVersion } = account;
+    const sessionId = change.startsSession
+      ? await startAccountSession(ctx, transaction, invalidations, { developerId, sessionVersion })
+      : null;
+    return { ...account, sessionId };
   };
   return changeInTransaction(ctx, apply, { requester: { developer: developerId } }).catch(
     (error: unknown) => {

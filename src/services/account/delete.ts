@@ -4,6 +4,7 @@ import type { Call } from '../context.ts';
 import { deleteOwner } from '../delete-owned.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { lockAccount } from './lock-account.ts';
 import { requirePassword } from './require-password.ts';
@@ -18,14 +19,15 @@ const cascadeTimeLimit = { timeout: 120_000 };
 
 /**
  * Deletes the developer's account and all its data. Its cookies and API keys stop working.
- * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, INVALID_CREDENTIALS
  */
 export async function deleteAccount({
   ctx,
   input: given,
 }: Call<{ password: string; confirm: string }>): Promise<void> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'account:write');
   const input = parseInput(deleteAccountInput, given);
+  await requireConfirmation(ctx);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   await changeInTransaction(
     ctx,
@@ -42,6 +44,7 @@ export async function deleteAccount({
         owned.map(({ id }) => id),
       );
     },
-    { ...cascadeTimeLimit, requester: { developer: developerId } },
+    // No answer is stored, because it would be deleted with the account.
+    { ...cascadeTimeLimit, requester: { developer: developerId }, answer: null },
   );
 }

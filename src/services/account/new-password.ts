@@ -1,9 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { hashPassword } from '../../crypto/password.ts';
+import { newSessionVersion } from '../account-session/session-version.ts';
 
 /**
- * The columns that a new password changes. The session version is random instead of incremented: after a restore from a
- * backup, increments would reach the same numbers again and revive cookies issued after that backup.
+ * The columns that a new password changes.
  * @param network the client's network, for the password queue
  */
 export const withPassword = async (
@@ -11,5 +10,5 @@ export const withPassword = async (
   network: string,
 ): Promise<{ readonly passwordHash: string; readonly sessionVersion: number }> => ({
   passwordHash: await hashPassword(password, network),
-  sessionVersion: randomInt(1, 2 ** 31),
+  sessionVersion: newSessionVersion(),
 });

@@ -11,13 +11,13 @@ export const setModeInput = strictObject({ mode: z.enum(['default', 'private']),
 /**
  * Sets where license keys are generated: by the service (`default`) or in the browser (`private`).
  * @returns the updated mode
- * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, INVALID_CREDENTIALS
  */
 export async function setMode({
   ctx,
   input: given,
 }: CallOf<typeof setModeInput>): Promise<'default' | 'private'> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'account:write');
   const input = parseInput(setModeInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const account = await changeAccount(ctx, developerId, {

@@ -20,10 +20,10 @@ export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vault
 
 /**
  * Stores the fields that a browser needs to unlock private-mode notes.
- * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, INVALID_CREDENTIALS
  */
 export async function setVault({ ctx, input: given }: CallOf<typeof setVaultInput>): Promise<Vault> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'account:write');
   const input = parseInput(setVaultInput, given);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const { vaultSaltB64, vaultCheckB64 } = input;

@@ -17,4 +17,6 @@ export const accountTable = {
   columns: columnsOf('developers', accountSelect),
   fromJson: {},
   developerId: 'developers.id',
+  applicationId: null,
+  readScope: 'account:read',
 } satisfies ListTable;

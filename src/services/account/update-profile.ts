@@ -6,7 +6,9 @@ import { isByCookie, requireDeveloper } from '../actor.ts';
 import type { DeveloperView } from '../auth/developer-view.ts';
 import type { CallOf } from '../context.ts';
 import { anyPassword, developerPassword, displayName, email, strictObject } from '../fields.ts';
+import { once } from '../idempotency.ts';
 import { parseInput } from '../parse-input.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { changeAccount } from './change.ts';
 import { withPassword } from './new-password.ts';
 import { requirePassword } from './require-password.ts';
@@ -14,7 +16,7 @@ import { requirePassword } from './require-password.ts';
 export const updateProfileInput = strictObject({
   name: displayName.optional(),
   email: email.optional(),
-  /** Ends all older session cookies. */
+  /** Ends all other sessions. */
   newPassword: developerPassword.optional(),
   /** The current password. */
   password: anyPassword,
@@ -32,28 +34,34 @@ export interface UpdatedProfile {
 }
 
 /**
- * Changes the developer's name, email address or password.
- * @throws {ServiceError} UNAUTHENTICATED, INVALID_CREDENTIALS, EMAIL_TAKEN
+ * Changes the developer's name, email address or password. A new password ends all sessions; a caller with a cookie gets a
+ * new one.
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, INVALID_CREDENTIALS, EMAIL_TAKEN
  */
 export async function updateProfile({
   ctx,
   input: given,
 }: CallOf<typeof updateProfileInput>): Promise<UpdatedProfile> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'account:write');
   const input = parseInput(updateProfileInput, given);
-  const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const changed = (['name', 'email', 'newPassword'] as const).filter((field) => input[field] !== undefined);
-  const account = await changeAccount(ctx, developerId, {
-    data: await changes(input, networkOf(ctx.client.ip)),
-    fields: changed,
-    confirmedHash,
+  // A request that is repeated with its Idempotency-Key may have changed the password that it sends, and ended its session.
+  const account = await once(ctx, async () => {
+    if (input.email !== undefined || input.newPassword !== undefined) await requireConfirmation(ctx);
+    const confirmedHash = await requirePassword(ctx, developerId, input.password);
+    return changeAccount(ctx, developerId, {
+      data: await changes(input, networkOf(ctx.client.ip)),
+      fields: changed,
+      confirmedHash,
+      startsSession: input.newPassword !== undefined && isByCookie(ctx.actor),
+    });
   });
-  const { sessionVersion, ...developer } = account;
+  const { sessionVersion, sessionId, ...developer } = account;
   const { keyring, clock } = ctx.env;
   const cookieToken =
-    input.newPassword !== undefined && isByCookie(ctx.actor)
-      ? await signCookieToken(keyring, clock, { developerId, sessionVersion })
-      : null;
+    sessionId === null
+      ? null
+      : await signCookieToken(keyring, clock, { developerId, sessionVersion, sessionId });
   return { developer, cookieToken };
 }
 

@@ -1,14 +1,22 @@
 import { z } from 'zod';
-import { instant } from '../../db/from-json.ts';
+import { type FromJsonOf, instant } from '../../db/from-json.ts';
 import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
-import { apiKeySelect } from './view.ts';
+import { type ApiKeyRow, apiKeySelect } from './view.ts';
 
 /** An API key's readable columns; the hash is not among them. */
 export const apiKeyTable = {
   name: 'api_keys',
   columns: columnsOf('api_keys', apiKeySelect),
-  fromJson: { createdAt: instant, lastUsedAt: instant, revokedAt: instant },
+  fromJson: {
+    expiresAt: instant,
+    previousValidUntil: instant,
+    createdAt: instant,
+    lastUsedAt: instant,
+    revokedAt: instant,
+  } satisfies FromJsonOf<ApiKeyRow>,
   developerId: 'api_keys.developer_id',
+  applicationId: null,
+  readScope: 'account:read',
 } satisfies ListTable;
 
 /** Filter of an API key list. */

@@ -2,12 +2,10 @@ import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
-import { ServiceError } from '../errors.ts';
 import { lockAccountForCount } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
-
-export const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There is no such API key.');
+import { apiKeyNotFound } from './lock.ts';
 
 /** Maximum number of revoked keys that are kept per developer. */
 export const keptRevokedKeys = 500;
@@ -15,10 +13,10 @@ export const keptRevokedKeys = 500;
 /**
  * Revokes an API key permanently. Its row is kept for lists, and above the maximum the oldest revoked key is deleted.
  * Revoking a revoked key has no effect.
- * @throws {ServiceError} UNAUTHENTICATED, API_KEY_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, API_KEY_NOT_FOUND
  */
 export async function revokeApiKey({ ctx, input }: Call<{ id: string }>): Promise<void> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'account:write');
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sealPrivateKey } from '../../crypto/sealed-private-key.ts';
 import { createSigner } from '../../crypto/signer.ts';
 import { newId } from '../../lib/ids.ts';
-import { requireDeveloper } from '../actor.ts';
+import { requireWholeAccount } from '../actor.ts';
 import type { CallOf } from '../context.ts';
 import { displayName, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
@@ -19,13 +19,13 @@ export const createApplicationInput = strictObject({
 
 /**
  * Creates an application with its own Ed25519 key.
- * @throws {ServiceError} UNAUTHENTICATED, LIMIT_REACHED
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LIMIT_REACHED
  */
 export async function createApplication({
   ctx,
   input: given,
 }: CallOf<typeof createApplicationInput>): Promise<ApplicationView> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireWholeAccount(ctx.actor, 'applications:write');
   const input = parseInput(createApplicationInput, given);
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));

@@ -4,23 +4,28 @@ import type { Call } from '../context.ts';
 import { deleteOwnedApplication } from '../delete-owned.ts';
 import { applicationNotFound } from '../errors.ts';
 import { toApplicationId } from '../own-application.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 
 /**
- * Deletes an application and everything that belongs to it: licenses, end users, bans, log entries. The log entry about
- * the deletion is kept with the account.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ * Deletes an application and everything that belongs to it: licenses, end users, bans, log entries, and its API keys.
+ * The log entry about the deletion is kept with the account.
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, APP_NOT_FOUND
  */
 export async function deleteApplication({ ctx, input }: Call<{ id: string }>): Promise<void> {
-  const developerId = requireDeveloper(ctx.actor);
-  const id = toApplicationId(input.id);
+  const developerId = requireDeveloper(ctx.actor, 'applications:write');
+  await requireConfirmation(ctx);
+  const id = toApplicationId(ctx.actor, input.id);
   await developerTransaction(
     ctx,
     developerId,
     async (transaction, invalidations) => {
       invalidations.application(id);
       const { name } = await deleteOwnedApplication(ctx, transaction, developerId, id);
+      // They open nothing any more.
+      const keys = await transaction.apiKey.deleteMany({ where: { developerId, applicationId: id } });
+      if (keys.count > 0) invalidations.credentials(developerId);
       await recordSecurityEvent(ctx, transaction, {
         developerId,
         applicationId: null,

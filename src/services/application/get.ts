@@ -6,11 +6,14 @@ import { type ApplicationView, applicationSelect, applicationView } from './view
 
 /**
  * Returns one of the caller's applications. Other developers' applications count as not found.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND
  */
 export async function getApplication({ ctx, input }: Call<{ id: string }>): Promise<ApplicationView> {
   const row = await ctx.env.database.prisma.application.findUnique({
-    where: { developerId: requireDeveloper(ctx.actor), id: toApplicationId(input.id) },
+    where: {
+      developerId: requireDeveloper(ctx.actor, 'applications:read'),
+      id: toApplicationId(ctx.actor, input.id),
+    },
     select: applicationSelect,
   });
   if (row === null) throw applicationNotFound();

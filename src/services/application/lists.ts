@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Prisma } from '../../db/client.ts';
 import { bytes, type FromJsonOf, instant } from '../../db/from-json.ts';
 import { columnsOf, type ListTable, listSource } from '../list-source.ts';
+import { onlyOwn } from '../own-application.ts';
 import { type ApplicationRow, applicationSelect } from './view.ts';
 
 /** An application's readable columns; the private key is not among them. */
@@ -10,12 +10,14 @@ export const applicationTable = {
   columns: columnsOf('applications', applicationSelect),
   fromJson: { publicKey: bytes, createdAt: instant, updatedAt: instant } satisfies FromJsonOf<ApplicationRow>,
   developerId: 'applications.developer_id',
+  applicationId: 'applications.id',
+  readScope: 'applications:read',
 } satisfies ListTable;
 
-/** A developer's applications. */
+/** A developer's applications; the only one, for a key that is for one. */
 export const applicationsOfDevelopers = listSource<object>({
   filter: z.object({}),
   table: applicationTable,
   parentColumn: 'developer_id',
-  matches: () => Prisma.sql`TRUE`,
+  matches: (_filter, { actor }) => onlyOwn(actor, 'applications.id'),
 });

@@ -41,15 +41,15 @@ const settingsInput = updateApplicationSettingsInput.refine(
 /**
  * Changes the settings that were sent. Message texts are merged into the stored ones by the database, so that concurrent
  * edits of different texts are all kept.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND
  */
 export async function updateApplicationSettings({
   ctx,
   input,
 }: Call<{ id: string; settings: z.input<typeof updateApplicationSettingsInput> }>): Promise<ApplicationView> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'applications:write');
   const { responseMessages, ...columns } = parseInput(settingsInput, input.settings);
-  const id = toApplicationId(input.id);
+  const id = toApplicationId(ctx.actor, input.id);
   const where = { id, developerId };
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     invalidations.application(id);

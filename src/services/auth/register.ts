@@ -1,5 +1,5 @@
 import { signCookieToken } from '../../crypto/cookie-token.ts';
-import type { DeveloperId } from '../../lib/ids.ts';
+import { startAccountSession } from '../account-session/start.ts';
 import type { CallOf } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { text } from '../fields.ts';
@@ -12,6 +12,9 @@ import { newDeveloper } from './fields.ts';
 export const registerInput = newDeveloper.extend({
   turnstileToken: text({ min: 0, max: 2048 }).optional(),
 });
+
+/** A new account has no sessions that could end. */
+const noInvalidations = { credentials: () => undefined };
 
 /** A developer who has just logged in, and their cookie token. */
 export interface LoggedIn {
@@ -33,7 +36,13 @@ export async function register({ ctx, input: given }: CallOf<typeof registerInpu
     );
   }
   await verifyBotChallenge(ctx, input.turnstileToken);
-  const developer = await createDeveloper({ ctx, input });
-  const claims = { developerId: developer.id as DeveloperId, sessionVersion: 0 };
+  const { developer, result: claims } = await createDeveloper(
+    { ctx, input },
+    async (transaction, developerId) => {
+      const account = { developerId, sessionVersion: 0 };
+      const sessionId = await startAccountSession(ctx, transaction, noInvalidations, account);
+      return { ...account, sessionId };
+    },
+  );
   return { developer, cookieToken: await signCookieToken(ctx.env.keyring, ctx.env.clock, claims) };
 }

@@ -12,14 +12,14 @@ const banNotFound = () => new ServiceError('BAN_NOT_FOUND', 'There is no such ba
 
 /**
  * Removes a ban. The license that caused it stays banned.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, BAN_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND, BAN_NOT_FOUND
  */
 export async function deleteBan({
   ctx,
   input,
 }: Call<{ applicationId: string; banId: string }>): Promise<void> {
-  const developerId = requireDeveloper(ctx.actor);
-  const applicationId = await requireOwnApplication(ctx, input.applicationId);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
+  const applicationId = await requireOwnApplication(ctx, input.applicationId, 'licenses:write');
   if (!isId(input.banId)) throw banNotFound();
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
@@ -32,6 +32,7 @@ export async function deleteBan({
       licenseId: ban.sourceLicenseId,
       event: 'ban_removed',
       metadata: { banType: ban.banType, value: ban.value },
+      eventData: { banId: input.banId },
     });
   }).catch((error: unknown) => {
     throw isRecordNotFound(error) ? banNotFound() : error;

@@ -12,6 +12,8 @@ export const banTable = {
   fromJson: { createdAt: instant },
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = bans.application_id)',
+  applicationId: 'bans.application_id',
+  readScope: 'licenses:read',
 } satisfies ListTable;
 
 /** Filter of a ban list; all given conditions must match. */

@@ -11,7 +11,7 @@ import { z } from 'zod';
  *   do not exist is outdated, whichever application asked for them.
  * - `credentials`: ids of developers whose cookies or API keys may have ended.
  * - `logout`: hashes of cookies that were logged out.
- * - `log`: ids of applications whose security log has new entries.
+ * - `log`: ids of applications whose security log has new entries, and of developers who have new events.
  *
  * The same object is a row of `cache_changes` and a message in Redis. Versions of the service that do not know a kind
  * treat it as "all".
@@ -64,7 +64,7 @@ export interface Outdated {
     clear(): void;
   };
   readonly followers: {
-    wakeApplications(ids: ReadonlySet<string> | 'all'): void;
+    wake(topics: ReadonlySet<string> | 'all'): void;
     recheckDevelopers(ids: ReadonlySet<string>): void;
     endSessions(tokenHashes: ReadonlySet<string> | 'all'): void;
   };
@@ -73,7 +73,7 @@ export interface Outdated {
 const effects: Readonly<Record<ChangeKind, (keys: readonly string[], outdated: Outdated) => void>> = {
   application: (ids, { caches, followers }) => {
     caches.forgetApplications(ids);
-    followers.wakeApplications(new Set(ids));
+    followers.wake(new Set(ids));
   },
   license: (cacheKeys, { caches }) => caches.forgetLicenses(cacheKeys),
   'license-of': (applicationIds, { caches }) => caches.forgetLicensesOf(applicationIds),
@@ -81,7 +81,7 @@ const effects: Readonly<Record<ChangeKind, (keys: readonly string[], outdated: O
   ban: (applicationIds, { caches }) => caches.forgetBansOf(applicationIds),
   credentials: (developerIds, { followers }) => followers.recheckDevelopers(new Set(developerIds)),
   logout: (tokenHashes, { followers }) => followers.endSessions(new Set(tokenHashes)),
-  log: (applicationIds, { followers }) => followers.wakeApplications(new Set(applicationIds)),
+  log: (topics, { followers }) => followers.wake(new Set(topics)),
 };
 
 /** Invalidates in this process what the changes outdate. It has taken effect when this returns. */
@@ -89,7 +89,7 @@ export function applyChanges(changes: Changes, outdated: Outdated): void {
   if (changes === 'all' || changes.some(({ keys }) => keys === 'all')) {
     outdated.caches.clear();
     outdated.followers.endSessions('all');
-    outdated.followers.wakeApplications('all');
+    outdated.followers.wake('all');
     return;
   }
   for (const { cache, keys } of changes) if (keys !== 'all') effects[cache](keys, outdated);

@@ -5,9 +5,11 @@ import { type AnswerCode, type CallName, callMembers } from '../../protocol/v2/m
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { SealedClient } from '../client-session/answer-sealed.ts';
 import { clientAuthVerbs } from '../client-session/client-auth-verbs.ts';
+import { deviceVerbs } from '../client-session/device-verbs.ts';
 import type { ServiceContext } from '../context.ts';
 import { renewLease } from '../lease/renew.ts';
 import { validateWithLease } from '../lease/validate.ts';
+import { labelsOf } from '../license/client-facts.ts';
 import { isClientRefusal } from '../license/decide.ts';
 import { type Validation, validateLicense } from '../license/validate.ts';
 import type { ClientVerbName } from '../service-counts.ts';
@@ -67,8 +69,8 @@ const calls: Readonly<Record<CallName, Call>> = {
     limit: null,
     schema: callMembers.validate,
     malformed: { status: null, expiresAt: null },
-    answer: async (ctx, { licenseKey, hwid = null, lease: isLeaseAsked = false }, client) => {
-      const input = { ...client, licenseKey, hwid };
+    answer: async (ctx, { licenseKey, hwid = null, lease: isLeaseAsked = false, ...body }, client) => {
+      const input = { ...client, licenseKey, hwid, labels: labelsOf(body) };
       if (!isLeaseAsked) return membersOf(await validateLicense({ ctx, input }));
       const { lease, ...validation } = await validateWithLease({ ctx, input });
       return { ...membersOf(validation), ...(lease !== null && { lease }) };
@@ -79,8 +81,9 @@ const calls: Readonly<Record<CallName, Call>> = {
     limit: null,
     schema: callMembers.lease,
     malformed: { status: null, expiresAt: null },
-    answer: async (ctx, { licenseKey, hwid, seq: heldSeq }, client) => {
-      const input = { ...client, licenseKey, hwid, ...(heldSeq !== undefined && { heldSeq }) };
+    answer: async (ctx, { licenseKey, hwid, seq: heldSeq, ...body }, client) => {
+      const labels = labelsOf(body);
+      const input = { ...client, licenseKey, hwid, labels, ...(heldSeq !== undefined && { heldSeq }) };
       const renewal = await renewLease({ ctx, input });
       if (renewal.kind === 'disabled') return refusalOf(client.application, renewal.code);
       const members = membersOf(renewal.validation);
@@ -90,6 +93,9 @@ const calls: Readonly<Record<CallName, Call>> = {
   register: call({ ...clientAuthVerbs.register, limit }),
   login: call({ ...clientAuthVerbs.login, limit }),
   upgrade: call({ ...clientAuthVerbs.upgrade, limit }),
+  'devices.list': call({ ...deviceVerbs['devices.list'], limit }),
+  'devices.release': call({ ...deviceVerbs['devices.release'], limit }),
+  'devices.move': call({ ...deviceVerbs['devices.move'], limit }),
 };
 
 const byName: ReadonlyMap<string, Call> = new Map(Object.entries(calls));

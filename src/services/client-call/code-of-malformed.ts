@@ -1,8 +1,8 @@
 import { validateMembers } from '../../protocol/messages.ts';
 import type { SealedClient } from '../client-session/answer-sealed.ts';
 import type { ServiceContext } from '../context.ts';
-import { clientFacts } from '../license/client-facts.ts';
-import { decide, type RefusalCode } from '../license/decide.ts';
+import type { RefusalCode } from '../license/decide.ts';
+import { judgeClient } from '../license/judge-client.ts';
 
 const device = validateMembers.pick({ hwid: true });
 
@@ -17,12 +17,6 @@ export async function codeOfMalformed(
 ): Promise<RefusalCode | 'VALIDATION_FAILED'> {
   const { data } = device.safeParse(plaintext);
   const hwid = data?.hwid ?? null;
-  const { code } = decide({
-    application: client.application,
-    client: await clientFacts(ctx, { ...client, hwid }),
-    license: 'not-asked',
-    hwid,
-    now: new Date(ctx.env.clock.now()),
-  });
+  const { code } = await judgeClient(ctx, { ...client, hwid });
   return code === 'OK' ? 'VALIDATION_FAILED' : code;
 }

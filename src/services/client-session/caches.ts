@@ -27,6 +27,17 @@ export interface ServiceCaches {
 const unknownLicenses = '';
 
 const maxApplications = 1_000;
+/**
+ * A license weighs one, and one for each of its devices, of which it may have a thousand, and for each 300 characters of
+ * its entitlements and metadata, of which it may have 23,000. Most have little of both.
+ */
+const weightOfUsual = 6;
+const weightOf = (license: LicenseSnapshot | null): number => {
+  if (license === null) return 1;
+  const { devices, entitlements, clientMetadata } = license;
+  const characters = JSON.stringify(entitlements).length + JSON.stringify(clientMetadata).length;
+  return 1 + devices.length + Math.floor(characters / 300);
+};
 /** In lists of all bans of an application; and one by one, of applications that have too many for a list. */
 const maxListedBans = 200_000;
 const maxBans = 50_000;
@@ -58,6 +69,7 @@ export function createServiceCaches({
   const licenses = createCache<LicenseSnapshot | null>({
     name: 'license',
     maxEntries: maxLicenses,
+    weight: { max: maxLicenses * weightOfUsual, of: weightOf },
     groupOf: (_key, license) => license?.applicationId ?? unknownLicenses,
     mayServe,
   });

@@ -4,13 +4,23 @@ import { type SealedRequest, sessionInitRequest, validateMembers } from '../../p
 import type { ServiceContext } from '../context.ts';
 import type { ClientAuthOutcome } from '../end-user/client-auth.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
+import { labelsOf } from '../license/client-facts.ts';
 import { type ValidateOutcome, validateLicense } from '../license/validate.ts';
+import type { ListDevicesOutcome } from '../self-service/list.ts';
+import type { MoveDeviceOutcome } from '../self-service/move.ts';
+import type { ReleaseDeviceOutcome } from '../self-service/release.ts';
 import { answerSealed, type ClientVerbDefinition, type SealedClient } from './answer-sealed.ts';
 import { clientAuthVerbs } from './client-auth-verbs.ts';
+import { deviceVerbs } from './device-verbs.ts';
 import { noteVerdict } from './note-verdict.ts';
 import type { SealedAnswer } from './seal-answer.ts';
 
-export type ClientOutcome = ValidateOutcome | ClientAuthOutcome;
+export type ClientOutcome =
+  | ValidateOutcome
+  | ClientAuthOutcome
+  | ListDevicesOutcome
+  | ReleaseDeviceOutcome
+  | MoveDeviceOutcome;
 
 /** An operation of client software, sealed or in the plaintext test form. */
 export interface ClientVerb {
@@ -69,12 +79,15 @@ export const clientVerbs = {
     name: 'validate',
     schema: validateMembers,
     malformed: { status: null, expiresAt: null },
-    answer: async (ctx, { licenseKey, hwid = null }, client) => {
-      const { outcome } = await validateLicense({ ctx, input: { ...client, licenseKey, hwid } });
-      return outcome;
+    answer: async (ctx, { licenseKey, hwid = null, ...body }, client) => {
+      const input = { ...client, licenseKey, hwid, labels: labelsOf(body) };
+      return (await validateLicense({ ctx, input })).outcome;
     },
   }),
   register: clientVerb(clientAuthVerbs.register),
   login: clientVerb(clientAuthVerbs.login),
   upgrade: clientVerb(clientAuthVerbs.upgrade),
+  'devices.list': clientVerb(deviceVerbs['devices.list']),
+  'devices.release': clientVerb(deviceVerbs['devices.release']),
+  'devices.move': clientVerb(deviceVerbs['devices.move']),
 } as const;

@@ -15,8 +15,8 @@ import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { applicationNotFound } from '../errors.ts';
-import { clientFacts } from '../license/client-facts.ts';
-import { decide, type RefusalCode } from '../license/decide.ts';
+import type { RefusalCode } from '../license/decide.ts';
+import { judgeClient } from '../license/judge-client.ts';
 import { noteVerdict } from './note-verdict.ts';
 
 export type SessionInitOutcome =
@@ -28,32 +28,23 @@ export type SessionInitOutcome =
  * @throws {ServiceError} APP_NOT_FOUND
  */
 export async function initSession({ ctx, input }: Call<SessionInitRequest>): Promise<SessionInitOutcome> {
-  const { caches, clock, securityLog } = ctx.env;
+  const { caches, securityLog } = ctx.env;
   const application = await caches.application(input.appId);
   if (application === null) throw applicationNotFound();
   ctx.notes.applicationId = application.id;
-  const decision = decide({
-    application,
-    client: await clientFacts(ctx, {
-      application,
-      clientVersion: input.clientVersion,
-      protocol: protocolVersion,
-      hwid: null,
-    }),
-    license: 'not-asked',
-    hwid: null,
-    now: new Date(clock.now()),
-  });
-  noteVerdict(ctx, 'session_init', decision.code);
-  if (decision.code === 'OK') return { accepted: true, answer: openSession(ctx, application, input) };
+  const { clientVersion } = input;
+  const client = { application, clientVersion, protocol: protocolVersion, hwid: null } as const;
+  const { code } = await judgeClient(ctx, client);
+  noteVerdict(ctx, 'session_init', code);
+  if (code === 'OK') return { accepted: true, answer: openSession(ctx, application, input) };
   securityLog.add(ctx.client, {
     developerId: application.developerId,
     applicationId: application.id,
     event: 'session_refused',
-    code: decision.code,
-    metadata: { clientVersion: input.clientVersion },
+    code,
+    metadata: { clientVersion },
   });
-  return { accepted: false, code: decision.code, message: messageFor(application, decision.code) };
+  return { accepted: false, code, message: messageFor(application, code) };
 }
 
 function openSession(

@@ -1,9 +1,13 @@
 import type { FailureVerdictCode } from '../../protocol/messages.ts';
 import { messageFor } from '../application/message-for.ts';
+import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
-import { type ClientRequest, clientFacts } from '../license/client-facts.ts';
-import { type ClientFacts, decide } from '../license/decide.ts';
+import { type LicenseMembers, licenseMembers, type RefusalMembers } from '../license/answer-members.ts';
+import type { ClientRequest } from '../license/client-facts.ts';
+import { type ClientFacts, graceEndsAt } from '../license/decide.ts';
+import { judgeClient } from '../license/judge-client.ts';
 import type { LockedLicense } from '../license/lock.ts';
+import { noteUse } from '../license/note-use.ts';
 import { sessionExpired } from '../protocol-error.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
 import type { StartedSession } from './session.ts';
@@ -23,23 +27,35 @@ export type ClientAuthOutcome =
         readonly email: string | null;
         readonly applicationId: string;
       };
-      readonly license: {
-        readonly id: string;
-        readonly status: string;
-        readonly expiresAt: string | null;
-        readonly subscriptionTier: number;
-      } | null;
+      readonly license:
+        | ({
+            readonly id: string;
+            readonly status: string;
+            readonly expiresAt: string | null;
+            readonly subscriptionTier: number;
+          } & LicenseMembers)
+        | null;
       readonly session: { readonly ip: string | null; readonly hwid: string | null };
     }
-  | { readonly success: false; readonly code: FailureVerdictCode; readonly message: string };
+  | RefusalOutcome;
+
+/** A refusal, before it is sealed. */
+export type RefusalOutcome = {
+  readonly success: false;
+  readonly code: FailureVerdictCode;
+  readonly message: string;
+} & RefusalMembers;
 
 /** Thrown to end a client's request with a verdict; rolls back the transaction in which it is thrown. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: FailureVerdictCode;
-  constructor(code: FailureVerdictCode) {
+  /** Further members of the answer. */
+  readonly members: RefusalMembers;
+  constructor(code: FailureVerdictCode, members: RefusalMembers = {}) {
     super(code);
     this.code = code;
+    this.members = members;
   }
 }
 
@@ -61,15 +77,21 @@ export async function answerClientAuth(
 ): Promise<ClientAuthOutcome> {
   try {
     const granted = await grant(await admitClient(ctx, request));
-    if (granted.license !== null) ctx.env.securityLog.seen(granted.license.id, ctx.client.ip);
+    if (granted.license !== null) noteLicense(ctx, request, granted.license);
     note(ctx, event, request, 'OK', granted);
     return success(ctx, request, granted);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     note(ctx, event, request, error.code, null);
-    return { success: false, code: error.code, message: messageFor(request.application, error.code) };
+    return refusalOutcome(request.application, error);
   }
 }
+
+/** The answer to a request that ended with a refusal. */
+export const refusalOutcome = (
+  application: Pick<ApplicationSnapshot, 'messages'>,
+  { code, members }: Refusal,
+): RefusalOutcome => ({ success: false, code, message: messageFor(application, code), ...members });
 
 /**
  * Repeats the client checks, because the application's settings and bans may have changed while a password was hashed.
@@ -86,19 +108,29 @@ export async function admitAgain<Request extends ClientRequest>(
   return { request: current, client: await admitClient(ctx, current) };
 }
 
-/** @throws {Refusal} APP_DISABLED, APP_OUTDATED, IP_BANNED, HWID_BANNED */
-async function admitClient(ctx: ServiceContext, request: ClientRequest): Promise<ClientFacts> {
-  const client = await clientFacts(ctx, request);
-  const now = new Date(ctx.env.clock.now());
-  const { code } = decide({ ...request, client, license: 'not-asked', now });
+/**
+ * Checks the client, before anything that the request is about.
+ * @throws {Refusal} APP_DISABLED, APP_OUTDATED, IP_BANNED, HWID_BANNED
+ */
+export async function admitClient(ctx: ServiceContext, request: ClientRequest): Promise<ClientFacts> {
+  const { code, client } = await judgeClient(ctx, request);
   if (code !== 'OK') throw new Refusal(code);
   return client;
+}
+
+function noteLicense(
+  ctx: ServiceContext,
+  { application, hwid }: ClientRequest,
+  license: LockedLicense,
+): void {
+  ctx.env.securityLog.seen(license.id, ctx.client.ip);
+  noteUse(ctx, { application, license, hwid });
 }
 
 function note(
   ctx: ServiceContext,
   event: SecurityEvent,
-  { application, hwid, username }: ClientRequest & { readonly username: string },
+  { application, clientVersion, protocol, hwid, username }: ClientRequest & { readonly username: string },
   code: string,
   granted: Grant | null,
 ): void {
@@ -110,7 +142,7 @@ function note(
     licenseId: granted?.license?.id ?? null,
     userId: granted?.user.id ?? null,
     hwid,
-    metadata: { username },
+    metadata: { username, ...(code === 'APP_OUTDATED' && { clientVersion, protocol }) },
   });
 }
 
@@ -119,6 +151,7 @@ function success(
   { application, hwid }: ClientRequest,
   { user, license, session }: Grant,
 ): ClientAuthOutcome {
+  const now = new Date(ctx.env.clock.now());
   return {
     success: true,
     code: 'OK',
@@ -131,6 +164,7 @@ function success(
       status: license.status,
       expiresAt: license.expiresAt?.toISOString() ?? null,
       subscriptionTier: license.subscriptionTier,
+      ...licenseMembers(license, graceEndsAt(license, now)),
     },
     session: { ip: ctx.client.ip, hwid },
   };

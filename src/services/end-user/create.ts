@@ -11,8 +11,10 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
 import { email, strictObject } from '../fields.ts';
+import { once } from '../idempotency.ts';
+import { applyToLocked } from '../license/apply-to-locked.ts';
 import { decide } from '../license/decide.ts';
-import { applyToLocked, type LockedLicense, lockLicense } from '../license/lock.ts';
+import { type LockedLicense, lockLicense } from '../license/lock.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
@@ -29,47 +31,60 @@ export const createEndUserInput = strictObject({
 
 /**
  * Creates an end user without a client session. An unused license becomes active; no HWID is bound.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED,
- *   EXPIRED, USERNAME_TAKEN
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND, LICENSE_REQUIRED, LICENSE_NOT_FOUND,
+ *   APP_MISMATCH, BANNED, SUSPENDED, EXPIRED, USERNAME_TAKEN
  */
 export async function createEndUser({
   ctx,
   input,
 }: Call<{ applicationId: string; user: z.input<typeof createEndUserInput> }>): Promise<EndUserView> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'users:write');
   const user = parseInput(createEndUserInput, input.user);
-  const application = await ctx.env.caches.application(await requireOwnApplication(ctx, input.applicationId));
-  if (application === null) throw applicationNotFound();
-  if (user.licenseKey === undefined && application.requireLicenseToRegister) {
-    throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
-  }
-  const passwordHash = await hashPasswordFor(developerId, user.password, networkOf(ctx.client.ip));
-  const created = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    if (!(await lockApplication(transaction, application.id))) throw applicationNotFound();
-    const license = await takeLicense(ctx, transaction, invalidations, application, user.licenseKey);
-    const row = await transaction.endUser.create({
-      data: {
-        id: newId(),
+  const created = await once(ctx, async () => {
+    const application = await ctx.env.caches.application(
+      await requireOwnApplication(ctx, input.applicationId, 'users:write'),
+    );
+    if (application === null) throw applicationNotFound();
+    if (user.licenseKey === undefined && application.requireLicenseToRegister) {
+      throw new ServiceError('LICENSE_REQUIRED', messageFor(application, 'LICENSE_REQUIRED'));
+    }
+    const passwordHash = await hashPasswordFor(developerId, user.password, networkOf(ctx.client.ip));
+    return developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+      if (!(await lockApplication(transaction, application.id))) throw applicationNotFound();
+      const license = await takeLicense(ctx, transaction, invalidations, application, user.licenseKey);
+      const row = await transaction.endUser.create({
+        data: {
+          id: newId(),
+          applicationId: application.id,
+          username: user.username,
+          email: user.email ?? null,
+          passwordHash,
+          licenseId: license?.id ?? null,
+        },
+        select: endUserSelect,
+      });
+      if (license !== null) {
+        // The developer's decision, whoever has used the license before.
+        await transaction.license.update({
+          where: { id: license.id },
+          data: { ownerUserId: row.id },
+          select: { id: true },
+        });
+      }
+      await recordSecurityEvent(ctx, transaction, {
+        developerId,
         applicationId: application.id,
-        username: user.username,
-        email: user.email ?? null,
-        passwordHash,
         licenseId: license?.id ?? null,
-      },
-      select: endUserSelect,
+        userId: row.id,
+        event: 'user_created',
+        metadata: { username: row.username },
+        ...(license !== null && { eventData: { keyPrefix: license.keyPrefix } }),
+      });
+      return row;
+    }).catch((error: unknown) => {
+      if (!isUniqueViolation(error, 'username')) throw error;
+      throw new ServiceError('USERNAME_TAKEN', messageFor(application, 'USERNAME_TAKEN'));
     });
-    await recordSecurityEvent(ctx, transaction, {
-      developerId,
-      applicationId: application.id,
-      licenseId: license?.id ?? null,
-      userId: row.id,
-      event: 'user_created',
-      metadata: { username: row.username },
-    });
-    return row;
-  }).catch((error: unknown) => {
-    if (!isUniqueViolation(error, 'username')) throw error;
-    throw new ServiceError('USERNAME_TAKEN', messageFor(application, 'USERNAME_TAKEN'));
   });
   return endUserView(created);
 }
@@ -86,7 +101,9 @@ async function takeLicense(
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ application, client: null, license, hwid: null, now });
   if (decision.code === 'OK' && license !== null) {
-    return applyToLocked(transaction, invalidations, license, decision.effects, now);
+    const { developerId } = application;
+    const use = { developerId, effects: decision.effects, device: null, now };
+    return applyToLocked(ctx, transaction, invalidations, license, use);
   }
   throw refusal(application, decision.code);
 }
@@ -97,6 +114,7 @@ function refusal(application: ApplicationSnapshot, code: string): ServiceError {
     case 'LICENSE_NOT_FOUND':
     case 'APP_MISMATCH':
     case 'BANNED':
+    case 'SUSPENDED':
     case 'EXPIRED':
       return new ServiceError(code, messageFor(application, code));
     default:

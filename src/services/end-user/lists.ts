@@ -21,6 +21,8 @@ export const endUserTable = {
   fromJson: { createdAt: instant, updatedAt: instant } satisfies FromJsonOf<EndUserRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = end_users.application_id)',
+  applicationId: 'end_users.application_id',
+  readScope: 'users:read',
 } satisfies ListTable;
 
 /** Filter of an end user list; all given conditions must match. */

@@ -1,15 +1,15 @@
-import { verifyPassword } from '../../crypto/password.ts';
-import { networkOf } from '../../lib/ip.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import type { ClientFacts } from '../license/decide.ts';
 import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
 import { changeInTransaction, lockApplication } from '../transaction.ts';
+import { claimLicense } from './claim-license.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
+import { verifyCredentials } from './verify-credentials.ts';
 
 export interface LoginEndUserInput extends ClientRequest {
   readonly username: string;
@@ -23,20 +23,9 @@ export interface LoginEndUserInput extends ClientRequest {
  */
 export function loginEndUser({ ctx, input }: Call<LoginEndUserInput>): Promise<ClientAuthOutcome> {
   return answerClientAuth(ctx, 'user_logged_in', input, async () => {
-    const { application, username } = input;
-    const user = await ctx.env.database.prisma.endUser.findUnique({
-      where: { applicationId_username: { applicationId: application.id, username } },
-      select: { id: true, username: true, email: true, passwordHash: true },
-    });
-    const matches = await verifyPassword(
-      user?.passwordHash ?? null,
-      input.password,
-      networkOf(ctx.client.ip),
-    );
-    if (user === null || !matches) throw new Refusal('INVALID_CREDENTIALS');
-    const { passwordHash: _, ...known } = user;
+    const user = await verifyCredentials(ctx, input);
     const again = await admitAgain(ctx, input);
-    return write(ctx, again.request, again.client, known);
+    return write(ctx, again.request, again.client, user);
   });
 }
 
@@ -62,6 +51,7 @@ function write(
       },
       select: { id: true },
     });
+    await claimLicense(transaction, { license, userId: user.id, hwid });
     const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
     return { user, license, session };
   });

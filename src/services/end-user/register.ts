@@ -4,15 +4,18 @@ import { isUniqueViolation } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { networkOf } from '../../lib/ip.ts';
 import type { Call, ServiceContext } from '../context.ts';
+import { refusalMembers } from '../license/answer-members.ts';
 import type { ClientRequest } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
 import { findLicense } from '../license/judge.ts';
 import { lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
 import { changeInTransaction, lockApplication } from '../transaction.ts';
+import { claimLicense } from './claim-license.ts';
 import { admitAgain, answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
+import { recordUserEvent } from './user-event.ts';
 
 export interface RegisterEndUserInput extends ClientRequest {
   readonly username: string;
@@ -51,8 +54,8 @@ async function refuseEarly(
   }
   const license = await findLicense(ctx, sha256(licenseKey));
   const now = new Date(ctx.env.clock.now());
-  const { code } = decide({ ...input, client, license, now });
-  if (code !== 'OK') throw new Refusal(code);
+  const decision = decide({ ...input, client, license, now });
+  if (decision.code !== 'OK') throw new Refusal(decision.code, refusalMembers(decision));
 }
 
 function write(
@@ -79,6 +82,8 @@ function write(
       },
       select: { id: true, username: true, email: true },
     });
+    await claimLicense(transaction, { license, userId: user.id, hwid });
+    await recordUserEvent(ctx, transaction, 'user.registered', { application, user, license });
     const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
     return { user, license, session };
   }).catch((error: unknown) => {

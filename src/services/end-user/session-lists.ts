@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { type FromJsonOf, instant } from '../../db/from-json.ts';
 import type { ServiceContext } from '../context.ts';
-import type { Pages } from '../export-pages.ts';
 import { type ListTable, listSource } from '../list-source.ts';
-import type { Sliced } from '../slice.ts';
+import { readChildren } from '../read-children.ts';
 
 /** The readable columns of an end user's session; the token's hash is not among them. */
 export interface SessionRow {
@@ -28,6 +27,9 @@ const sessionTable = {
   developerId: `(SELECT applications.developer_id FROM end_users
     JOIN applications ON applications.id = end_users.application_id
     WHERE end_users.id = end_user_sessions.end_user_id)`,
+  applicationId:
+    '(SELECT end_users.application_id FROM end_users WHERE end_users.id = end_user_sessions.end_user_id)',
+  readScope: 'users:read',
 } as const satisfies ListTable;
 
 /** Drops the parent id that is read along with rows of several users. */
@@ -48,37 +50,8 @@ const sessionsOfUsers = listSource<object>({
 });
 
 /** More sessions than most users have, but few enough to hold those of a page of users in memory. */
-const rowsAtOnce = 100;
+const atFirst = 100;
 
-/**
- * Reads the sessions of several end users, newest first. A user's sessions are an array if there are few, as for nearly all
- * users, and otherwise pages that are read on demand.
- */
-export async function readSessions(
-  ctx: ServiceContext,
-  userIds: readonly string[],
-): Promise<(userId: string) => SessionRow[] | Pages<SessionRow>> {
-  const read = (parentIds: readonly string[], fromId: string | null) =>
-    sessionsOfUsers.slices<SessionRow>({
-      ctx,
-      parentIds,
-      filter: {},
-      slice: { size: rowsAtOnce, backward: false, fromId },
-      lookAhead: true,
-      columns: Object.keys(sessionTable.columns),
-    });
-  async function* pagesFrom(userId: string, first: Sliced<SessionRow>) {
-    let slice: Sliced<SessionRow> | undefined = first;
-    while (slice !== undefined) {
-      if (slice.rows.length > 0) yield slice.rows.map(sessionView);
-      const last = slice.rows.at(-1);
-      slice = slice.hasNextPage && last ? (await read([userId], last.id)).get(userId) : undefined;
-    }
-  }
-  const newest = await read(userIds, null);
-  return (userId) => {
-    const slice = newest.get(userId);
-    if (slice === undefined) return [];
-    return slice.hasNextPage ? pagesFrom(userId, slice) : slice.rows.map(sessionView);
-  };
-}
+/** Reads the sessions of several end users, newest first. */
+export const readSessions = (ctx: ServiceContext, userIds: readonly string[]) =>
+  readChildren<SessionRow, SessionRow>(ctx, sessionsOfUsers, userIds, { view: sessionView, atFirst });

@@ -4,10 +4,12 @@ import type { ClientFacts } from '../license/decide.ts';
 import { type LockedLicense, lockLicense } from '../license/lock.ts';
 import { sessionExpired } from '../protocol-error.ts';
 import { changeInTransaction, lockApplication } from '../transaction.ts';
+import { claimLicense } from './claim-license.ts';
 import { answerClientAuth, type ClientAuthOutcome, type Grant, Refusal } from './client-auth.ts';
 import { lockEndUser } from './lock.ts';
 import { startEndUserSession } from './session.ts';
 import { useLicense } from './use-license.ts';
+import { recordUserEvent } from './user-event.ts';
 
 export interface UpgradeEndUserInput extends ClientRequest {
   readonly username: string;
@@ -63,6 +65,8 @@ function write(
       },
       select: { id: true },
     });
+    await claimLicense(transaction, { license, userId: user.id, hwid });
+    await recordUserEvent(ctx, transaction, 'user.upgraded', { application, user, license });
     const session = await startEndUserSession(ctx, transaction, { endUserId: user.id, hwid });
     return { user, license, session };
   });

@@ -1,9 +1,11 @@
 import type { Prisma } from '../../db/client.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
-import type { ClientRequest } from '../license/client-facts.ts';
+import { refusalMembers } from '../license/answer-members.ts';
+import { applyToLocked } from '../license/apply-to-locked.ts';
+import { type ClientRequest, noLabels } from '../license/client-facts.ts';
 import { type ClientFacts, decide } from '../license/decide.ts';
-import { applyToLocked, type LockedLicense } from '../license/lock.ts';
+import type { LockedLicense } from '../license/lock.ts';
 import { Refusal } from './client-auth.ts';
 
 interface Use extends ClientRequest {
@@ -26,9 +28,14 @@ export async function useLicense(
 ): Promise<LockedLicense | null> {
   const now = new Date(ctx.env.clock.now());
   const decision = decide({ ...use, now });
-  if (decision.code !== 'OK') throw new Refusal(decision.code);
+  if (decision.code !== 'OK') throw new Refusal(decision.code, refusalMembers(decision));
   if (use.license === 'not-asked' || use.license === null) return null;
   const refusal = use.refuse?.(use.license) ?? null;
   if (refusal !== null) throw refusal;
-  return applyToLocked(transaction, invalidations, use.license, decision.effects, now);
+  const device = use.hwid === null ? null : { hwid: use.hwid };
+  const { effects } = decision;
+  const labels = use.labels ?? noLabels;
+  const { developerId } = use.application;
+  const applied = { developerId, effects, device, labels, now };
+  return applyToLocked(ctx, transaction, invalidations, use.license, applied);
 }

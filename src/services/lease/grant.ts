@@ -4,9 +4,9 @@ import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { decide } from '../license/decide.ts';
+import { decide, endOf } from '../license/decide.ts';
 import { changeInTransaction } from '../transaction.ts';
-import { type LeaseTerms, leaseEnd, signLease } from './claims.ts';
+import { type LeaseTerms, leaseEnd, leaseSecondsOf, signLease } from './claims.ts';
 import { lockLeasable } from './lock-leasable.ts';
 import { type RecordedLease, recordLease } from './record.ts';
 
@@ -14,6 +14,8 @@ import { type RecordedLease, recordLease } from './record.ts';
 export interface LeaseApplicant {
   readonly application: ApplicationSnapshot;
   readonly licenseId: string;
+  /** The key by which it was judged. */
+  readonly licenseKey: string;
   readonly hwid: string;
   /** The sequence number of the lease that the device holds. */
   readonly heldSeq?: number;
@@ -49,16 +51,17 @@ export async function grantLease(ctx: ServiceContext, applicant: LeaseApplicant)
 }
 
 async function grantInTurn(ctx: ServiceContext, applicant: LeaseApplicant): Promise<Grant> {
-  const { application, hwid, licenseId } = applicant;
+  const { application, hwid, licenseId, licenseKey } = applicant;
   const issuedAt = new Date(ctx.env.clock.now());
   const deviceHash = hashOf(application.id, hwid);
   const issued = await changeInTransaction(ctx, async (transaction) => {
-    const license = await lockLeasable(transaction, application.id, licenseId);
+    const license = await lockLeasable(transaction, application.id, licenseId, licenseKey);
     const decision = decide({ application, client: null, license, hwid, now: issuedAt });
     if (decision.code !== 'OK' || license === null) return 'changed';
-    const { activate, bindHwid } = decision.effects;
-    if (activate !== null || bindHwid !== null) return 'changed';
-    const expiresAt = leaseEnd(issuedAt, application.leaseDays, license.expiresAt);
+    const { activate, device } = decision.effects;
+    if (activate !== null || device !== null) return 'changed';
+    const end = earlier(endOf(license), license.keyValidUntil);
+    const expiresAt = leaseEnd(issuedAt, leaseSecondsOf(application, license), end);
     if (expiresAt === null) return 'none';
     const terms: LeaseTerms = { application, license, deviceHash, issuedAt, expiresAt };
     const recorded = await recordLease(transaction, {
@@ -74,6 +77,10 @@ async function grantInTurn(ctx: ServiceContext, applicant: LeaseApplicant): Prom
   logGrant(ctx, applicant, issued);
   return { lease: await signLease(issued.terms, issued.recorded) };
 }
+
+/** A lease must not outlive the key that it is issued for. */
+const earlier = (one: Date | null, other: Date | null): Date | null =>
+  one === null || (other !== null && other < one) ? other : one;
 
 interface Issued {
   readonly terms: LeaseTerms;

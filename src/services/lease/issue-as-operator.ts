@@ -6,9 +6,9 @@ import { loadApplicationSnapshot } from '../application/snapshot.ts';
 import type { Change } from '../changes/change.ts';
 import { collectInvalidations } from '../changes/invalidations.ts';
 import { recordChanges } from '../changes/record.ts';
+import { trackEntries } from '../changes/recorded-entries.ts';
 import type { Call, RecordingContext } from '../context.ts';
 import { applicationNotFound, licenseNotFound, ServiceError } from '../errors.ts';
-import { trackEntries } from '../recorded-entries.ts';
 import { lockApplication } from '../transaction.ts';
 import { signLease } from './claims.ts';
 import type { IssuedOfflineLease } from './issue-offline.ts';
@@ -39,13 +39,13 @@ export async function issueLeaseAsOperator({
   if (application === null) throw applicationNotFound();
   const { terms, recorded } = await prisma.$transaction(async (transaction) => {
     // The service follows the log by what its instances announce; it sees this entry a second later.
-    trackEntries(transaction, { note: () => undefined });
+    trackEntries(transaction, { note: () => undefined, noteEvents: () => undefined });
     if (!(await lockApplication(transaction, application.id))) throw applicationNotFound();
     const licenseId = await findLicense(transaction, application.id, license);
     const { changes, invalidations } = collectInvalidations();
-    const issue = { application, licenseId, request, days: days ?? application.leaseDays };
+    const issue = { application, licenseId, request, days };
     const issued = await recordOfflineLease(ctx, transaction, invalidations, issue);
-    const logged: Change = { cache: 'log', keys: [application.id] };
+    const logged: Change = { cache: 'log', keys: [application.id, application.developerId] };
     if (ctx.env.database.kind === 'server') await recordChanges(transaction, [...changes, logged]);
     return issued;
   });

@@ -7,7 +7,9 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { licenseNotFound } from '../errors.ts';
 import { strictObject } from '../fields.ts';
+import { once } from '../idempotency.ts';
 import { lockOwnLicense } from '../license/lock-own.ts';
+import { ownApplications } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { developerTransaction } from '../transaction.ts';
 import { signLease } from './claims.ts';
@@ -43,36 +45,31 @@ export interface IssuedOfflineLease {
  * Issues a lease for a device without a network, from the text that the device shows. It is the developer's explicit
  * decision for one device, so it does not depend on the setting `leasesEnabled`, which is about what clients get on their
  * own.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED,
- *   LIMIT_REACHED
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED,
+ *   HWID_MISMATCH, HWID_BANNED, LIMIT_REACHED
  */
 export async function issueOfflineLease({
   ctx,
   input: { id, ...given },
 }: Call<{ id: string } & z.input<typeof issueOfflineLeaseInput>>): Promise<IssuedOfflineLease> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   const { deviceRequest: request, days } = parseInput(issueOfflineLeaseInput, given);
-  // Before the transaction: on an embedded database, a cache that loads would wait for it.
-  const application = await applicationOf(ctx, developerId, id);
-  const { terms, recorded } = await developerTransaction(
-    ctx,
-    developerId,
-    async (transaction, invalidations) => {
-      await lockOwnLicense(transaction, invalidations, developerId, id);
-      const issue = { application, licenseId: id, request, days: days ?? application.leaseDays };
-      return recordOfflineLease(ctx, transaction, invalidations, issue);
-    },
-  );
-  return { lease: await signLease(terms, recorded), expiresAt: terms.expiresAt, licenseId: id };
+  return once(ctx, async () => {
+    // Before the transaction: on an embedded database, a cache that loads would wait for it.
+    const application = await applicationOf(ctx, id);
+    return developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+      await lockOwnLicense(ctx, transaction, invalidations, id);
+      const issue = { application, licenseId: id, request, days };
+      const { terms, recorded } = await recordOfflineLease(ctx, transaction, invalidations, issue);
+      return { lease: await signLease(terms, recorded), expiresAt: terms.expiresAt, licenseId: id };
+    });
+  });
 }
 
-async function applicationOf(
-  ctx: ServiceContext,
-  developerId: string,
-  licenseId: string,
-): Promise<ApplicationSnapshot> {
+async function applicationOf(ctx: ServiceContext, licenseId: string): Promise<ApplicationSnapshot> {
   const { caches, database } = ctx.env;
-  const own = { where: { id: licenseId, application: { developerId } }, select: { applicationId: true } };
+  const where = { id: licenseId, application: ownApplications(ctx.actor) };
+  const own = { where, select: { applicationId: true } };
   const license = isId(licenseId) ? await database.prisma.license.findUnique(own) : null;
   const application = license === null ? null : await caches.application(license.applicationId);
   if (application === null) throw licenseNotFound();

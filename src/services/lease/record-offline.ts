@@ -1,15 +1,16 @@
 import type { Prisma } from '../../db/client.ts';
-import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
 import type { DeviceRequest } from '../../protocol/v2/device-request.ts';
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { RecordingContext } from '../context.ts';
 import { licenseNotFound, ServiceError } from '../errors.ts';
-import { decide, type RefusalCode } from '../license/decide.ts';
-import { applyToLocked, type LockedLicense, lockLicense } from '../license/lock.ts';
+import { applyToLocked } from '../license/apply-to-locked.ts';
+import { decide, endOf, type RefusalCode } from '../license/decide.ts';
+import { activeDevices, sameAs } from '../license/license-devices.ts';
+import { type LockedLicense, lockLicense } from '../license/lock.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
-import { type LeaseTerms, leaseEnd } from './claims.ts';
+import { daysInSeconds, type LeaseTerms, leaseEnd, leaseSecondsOf } from './claims.ts';
 import { maxDevices, type RecordedLease, recordLease } from './record.ts';
 
 /** A device request and the license that answers it. */
@@ -17,7 +18,8 @@ export interface OfflineIssue {
   readonly application: ApplicationSnapshot;
   readonly licenseId: string;
   readonly request: DeviceRequest;
-  readonly days: number;
+  /** The term in days; by default that of the license, or else of the application. */
+  readonly days?: number | undefined;
 }
 
 export interface OfflineLease {
@@ -29,7 +31,8 @@ export interface OfflineLease {
  * Records the lease that answers a device request, with its log entry. The rules are those of a validation: an unused
  * license becomes active, and one that is not bound is bound to the device, by its hash. The caller has locked the
  * application.
- * @throws {ServiceError} LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, EXPIRED, HWID_MISMATCH, HWID_BANNED
+ * @throws {ServiceError} LICENSE_NOT_FOUND, APP_MISMATCH, BANNED, SUSPENDED, EXPIRED, DEVICE_RELEASED, HWID_MISMATCH,
+ *   DEVICE_LIMIT, HWID_BANNED, LIMIT_REACHED
  */
 export async function recordOfflineLease(
   ctx: RecordingContext,
@@ -43,18 +46,19 @@ export async function recordOfflineLease(
   }
   const issuedAt = new Date(ctx.env.clock.now());
   const { device: deviceHash, nonce } = request;
-  const license = await useOn(transaction, invalidations, {
+  const license = await useOn(ctx, transaction, invalidations, {
     application,
     licenseId,
     deviceHash,
     now: issuedAt,
   });
-  const expiresAt = leaseEnd(issuedAt, days, license.expiresAt);
+  const term = days === undefined ? leaseSecondsOf(application, license) : daysInSeconds(days);
+  const expiresAt = leaseEnd(issuedAt, term, endOf(license));
   if (expiresAt === null) throw refuse('EXPIRED');
   const terms: LeaseTerms = { application, license, deviceHash, issuedAt, expiresAt, nonce };
   // Without a lock on devices, the license may be bound to another device than the one that asks.
-  const isOwn = license.hwid !== null && hashOf(application.id, license.hwid) === deviceHash;
-  const hwid = isOwn ? license.hwid : null;
+  const own = activeDevices(license).find(sameAs(application.id, { deviceHash }));
+  const hwid = own?.hwid ?? null;
   const lease = { applicationId: application.id, licenseId, deviceHash, hwid, issuedAt, expiresAt };
   const recorded = await recordLease(transaction, lease);
   if (recorded === 'device-banned') throw refuse('HWID_BANNED');
@@ -85,6 +89,7 @@ interface Use {
 
 /** Judges the license, activates it, and binds it to the device. */
 async function useOn(
+  ctx: RecordingContext,
   transaction: Prisma.TransactionClient,
   invalidations: Invalidations,
   { application, licenseId, deviceHash, now }: Use,
@@ -93,12 +98,9 @@ async function useOn(
   if (license === null) throw licenseNotFound();
   const decision = decide({ application, client: null, license, hwid: null, deviceHash, now });
   if (decision.code !== 'OK') throw refusal(application, decision.code);
-  const active = await applyToLocked(transaction, invalidations, license, decision.effects, now);
-  const isBound = license.hwid !== null || license.deviceHash !== null;
-  if (!application.hwidLockEnabled || isBound) return active;
-  invalidations.license(license.keyHash);
-  await transaction.license.update({ where: { id: licenseId }, data: { deviceHash }, select: { id: true } });
-  return { ...active, deviceHash };
+  const { developerId } = application;
+  const use = { developerId, effects: decision.effects, device: { deviceHash }, now };
+  return applyToLocked(ctx, transaction, invalidations, license, use);
 }
 
 function refusal(application: ApplicationSnapshot, code: RefusalCode): ServiceError {
@@ -106,9 +108,12 @@ function refusal(application: ApplicationSnapshot, code: RefusalCode): ServiceEr
     case 'LICENSE_NOT_FOUND':
     case 'APP_MISMATCH':
     case 'BANNED':
+    case 'SUSPENDED':
     case 'EXPIRED':
     case 'HWID_BANNED':
+    case 'DEVICE_RELEASED':
     case 'HWID_MISMATCH':
+    case 'DEVICE_LIMIT':
       return new ServiceError(code, messageFor(application, code));
     default:
       return new ServiceError('INTERNAL', `Unexpected verdict ${code} for a device request.`);

@@ -39,7 +39,7 @@ export async function recordLease(
   lease: NewLease,
 ): Promise<RecordedLease | Unrecorded> {
   const { applicationId, licenseId, deviceHash, hwid, issuedAt, expiresAt } = lease;
-  await lockDevice(transaction, deviceHash);
+  await lockDevice(transaction, applicationId, deviceHash);
   if (!(await hasRoom(transaction, lease))) return 'too-many-devices';
   const jti = newId();
   const halfTerm = (expiresAt.getTime() - issuedAt.getTime()) / 2;

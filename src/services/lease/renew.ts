@@ -1,8 +1,8 @@
 import { messageFor } from '../application/message-for.ts';
-import type { Call, ServiceContext } from '../context.ts';
+import type { Call } from '../context.ts';
 import { ServiceError } from '../errors.ts';
-import { clientFacts } from '../license/client-facts.ts';
-import { decide, type RefusalCode } from '../license/decide.ts';
+import type { RefusalCode } from '../license/decide.ts';
+import { judgeClient } from '../license/judge-client.ts';
 import { type ValidateInput, type Validation, validateLicense } from '../license/validate.ts';
 import { grantLease } from './grant.ts';
 
@@ -28,7 +28,10 @@ const maxAttempts = 5;
  */
 export async function renewLease({ ctx, input }: Call<RenewInput>): Promise<Renewal> {
   const { application, hwid, heldSeq } = input;
-  if (!application.leasesEnabled) return { kind: 'disabled', code: await codeOfDisabled(ctx, input) };
+  if (!application.leasesEnabled) {
+    const { code } = await judgeClient(ctx, input);
+    return { kind: 'disabled', code: code === 'OK' ? 'LEASES_DISABLED' : code };
+  }
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const validation = await validateLicense({ ctx, input });
     const { outcome, license } = validation;
@@ -36,6 +39,7 @@ export async function renewLease({ ctx, input }: Call<RenewInput>): Promise<Rene
     const grant = await grantLease(ctx, {
       application,
       licenseId: license.id,
+      licenseKey: input.licenseKey,
       hwid,
       ...(heldSeq !== undefined && { heldSeq }),
     });
@@ -55,14 +59,3 @@ const expired = ({ application }: RenewInput) =>
     status: null,
     expiresAt: null,
   }) as const;
-
-async function codeOfDisabled(
-  ctx: ServiceContext,
-  input: RenewInput,
-): Promise<RefusalCode | 'LEASES_DISABLED'> {
-  const { application, hwid } = input;
-  const client = await clientFacts(ctx, input);
-  const now = new Date(ctx.env.clock.now());
-  const { code } = decide({ application, client, license: 'not-asked', hwid, now });
-  return code === 'OK' ? 'LEASES_DISABLED' : code;
-}

@@ -21,7 +21,12 @@ export async function validateWithLease({ ctx, input }: Call<ValidateInput>): Pr
   if (!outcome.success || license === null || hwid === null || !application.leasesEnabled) {
     return { ...validation, lease: null };
   }
-  const lease = await leaseIfPossible(ctx, { application, licenseId: license.id, hwid });
+  const lease = await leaseIfPossible(ctx, {
+    application,
+    licenseId: license.id,
+    licenseKey: input.licenseKey,
+    hwid,
+  });
   return { ...validation, lease };
 }
 

@@ -9,6 +9,7 @@ import { workAbandoned } from '../request-work.ts';
 import { developerTransaction, lockApplication } from '../transaction.ts';
 import type { Addition } from './addition.ts';
 import { insertLicenses, type NewLicense } from './insert.ts';
+import { charactersOf } from './mint-terms.ts';
 
 /**
  * Maximum size of a slice, chosen so that other requests wait about a tenth of a second for it. The trigrams of notes are
@@ -22,11 +23,11 @@ export const maxSlice = { licenses: 500, characters: 50_000 } as const;
  * crash the next start deletes them. Only one addition runs at a time, and networks take turns.
  * @throws {ServiceError} UNAVAILABLE if too many additions are waiting; APP_NOT_FOUND; whatever `admit` and `add` throw
  */
-export async function addInSlices<Terms, Added>(
+export async function addInSlices<Terms, Added, Answer>(
   ctx: ServiceContext,
   developerId: string,
-  addition: Addition<Terms, Added>,
-): Promise<Added> {
+  addition: Addition<Terms, Added, Answer>,
+): Promise<Answer> {
   const { database, log, mintTurns } = ctx.env;
   const queuedAt = performance.now();
   try {
@@ -69,11 +70,11 @@ function requireConnectedClient({ work }: ServiceContext): void {
   if (work?.signal.aborted) throw workAbandoned();
 }
 
-async function add<Terms, Added>(
+async function add<Terms, Added, Answer>(
   ctx: ServiceContext,
   developerId: string,
-  addition: Addition<Terms, Added>,
-): Promise<Added> {
+  addition: Addition<Terms, Added, Answer>,
+): Promise<Answer> {
   const { prisma } = ctx.env.database;
   const { applicationId, ids } = addition;
   const now = new Date(ctx.env.clock.now());
@@ -82,14 +83,14 @@ async function add<Terms, Added>(
     await hide(transaction, applicationId, ids);
     return admitted;
   };
-  const terms = await developerTransaction(ctx, developerId, begin, { requester });
-  const added = await addition.add(terms, async (licenses) => {
+  const terms = await developerTransaction(ctx, developerId, begin, { requester, answer: null });
+  const added = await addition.add(terms, async (licenses, granted) => {
     const inserted = new Set<string>();
-    for (const slice of slicesOf(licenses)) {
+    for (const slice of slicesOf(licenses, charactersOf(granted))) {
       requireConnectedClient(ctx);
       const ids = await prisma.$transaction(async (transaction) => {
         if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
-        return insertLicenses(transaction, applicationId, slice, now);
+        return insertLicenses(transaction, applicationId, slice, granted, now);
       });
       for (const id of ids) inserted.add(id);
     }
@@ -98,13 +99,13 @@ async function add<Terms, Added>(
   const finish = async (
     transaction: Prisma.TransactionClient,
     invalidations: Invalidations,
-  ): Promise<void> => {
+  ): Promise<Answer> => {
     await addition.admit(transaction);
     await show(transaction);
     await addition.record(transaction, invalidations, added);
+    return addition.answer(added);
   };
-  await developerTransaction(ctx, developerId, finish, { requester });
-  return added;
+  return developerTransaction(ctx, developerId, finish, { requester });
 }
 
 async function hide(
@@ -116,19 +117,22 @@ async function hide(
   await transaction.mintUnderWay.create({ data: { applicationId, amount: ids.length, fromId, toId } });
 }
 
-/** Shows all licenses of the mint and adds them to the counts; the triggers skip hidden licenses. */
+/** Shows all licenses of the mint and adds them to the counts; the triggers skip hidden licenses. Some may be active. */
 async function show(transaction: Prisma.TransactionClient): Promise<void> {
   await transaction.$executeRaw`
-    WITH done AS (DELETE FROM mint_under_way RETURNING application_id, amount)
+    WITH done AS (DELETE FROM mint_under_way RETURNING application_id, from_id, to_id)
     INSERT INTO license_count_changes (application_id, status, expiry_hour, change)
-    SELECT application_id, 'unused', expiry_hour('unused', NULL), amount FROM done`;
+    SELECT application_id, status, expiry_hour(status, expires_at), count(*)
+    FROM done JOIN licenses USING (application_id) WHERE licenses.id BETWEEN from_id AND to_id
+    GROUP BY 1, 2, 3`;
 }
 
-function* slicesOf(licenses: readonly NewLicense[]): Generator<readonly NewLicense[]> {
+/** @param each the characters that every license has besides its note */
+function* slicesOf(licenses: readonly NewLicense[], each: number): Generator<readonly NewLicense[]> {
   let slice: NewLicense[] = [];
   let characters = 0;
   for (const license of licenses) {
-    const length = (license.note ?? license.noteCiphertextB64 ?? '').length;
+    const length = each + (license.note ?? license.noteCiphertextB64 ?? '').length;
     if (slice.length === maxSlice.licenses || characters + length > maxSlice.characters) {
       if (slice.length > 0) yield slice;
       slice = [];

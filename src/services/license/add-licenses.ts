@@ -1,4 +1,7 @@
+import type { Prisma } from '../../db/client.ts';
+import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
+import { once } from '../idempotency.ts';
 import { developerTransaction } from '../transaction.ts';
 import { addInSlices, maxSlice } from './add-in-slices.ts';
 import type { Addition } from './addition.ts';
@@ -13,28 +16,29 @@ const timeLimit = { timeout: 30_000 };
  * large additions run in slices.
  * @throws {ServiceError} RATE_LIMITED, UNAVAILABLE, APP_NOT_FOUND, and whatever `admit` and `add` throw
  */
-export async function addLicenses<Terms, Added>(
+export function addLicenses<Terms, Added, Answer>(
   ctx: ServiceContext,
   developerId: string,
-  addition: Addition<Terms, Added>,
-): Promise<Added> {
-  await takeRows(ctx, developerId, addition.ids.length);
-  const isShort = addition.ids.length <= maxSlice.licenses && addition.noteCharacters <= maxSlice.characters;
-  if (ctx.env.database.kind !== 'server' && !isShort) {
-    return addInSlices(ctx, developerId, addition);
-  }
-  return developerTransaction(
-    ctx,
-    developerId,
-    async (transaction, invalidations) => {
-      const terms = await addition.admit(transaction);
-      const now = new Date(ctx.env.clock.now());
-      const added = await addition.add(terms, (licenses) =>
-        insertLicenses(transaction, addition.applicationId, licenses, now),
-      );
-      await addition.record(transaction, invalidations, added);
-      return added;
-    },
-    timeLimit,
-  );
+  addition: Addition<Terms, Added, Answer>,
+): Promise<Answer> {
+  const addAtOnce = async (
+    transaction: Prisma.TransactionClient,
+    invalidations: Invalidations,
+  ): Promise<Answer> => {
+    const terms = await addition.admit(transaction);
+    const now = new Date(ctx.env.clock.now());
+    const added = await addition.add(terms, (licenses, granted) =>
+      insertLicenses(transaction, addition.applicationId, licenses, granted, now),
+    );
+    await addition.record(transaction, invalidations, added);
+    return addition.answer(added);
+  };
+  // A repeated request takes no rows of the limit, and gets its keys even if the policy was deleted since.
+  return once(ctx, async () => {
+    const characters = await addition.characters();
+    await takeRows(ctx, developerId, addition.ids.length);
+    const isShort = addition.ids.length <= maxSlice.licenses && characters <= maxSlice.characters;
+    if (ctx.env.database.kind !== 'server' && !isShort) return addInSlices(ctx, developerId, addition);
+    return developerTransaction(ctx, developerId, addAtOnce, timeLimit);
+  });
 }

@@ -11,6 +11,8 @@ import { requireRoom } from '../require-room.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
+import { licenseEventData } from './event-data.ts';
+import { activeDevices, type LicenseDevice } from './license-devices.ts';
 import { lockOwnLicense } from './lock-own.ts';
 import { type LicenseView, licenseSelect, licenseView } from './view.ts';
 
@@ -23,37 +25,37 @@ export const banLicenseInput = strictObject({
 type BanLicenseInput = z.output<typeof banLicenseInput>;
 
 /**
- * Bans a license and, depending on the scope, its device and IP address; all or nothing. Leases of the license are
- * revoked, and of a banned device all its leases.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN if the license lacks what the
- *   scope requires; LIMIT_REACHED if the application would have too many bans
+ * Bans a license and, depending on the scope, its devices and IP address; all or nothing. Devices of which only the hash is
+ * known are not banned. Leases of the license are revoked, and of a banned device all its leases.
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND; HWID_NOT_SET or IP_NOT_KNOWN if the
+ *   license lacks what the scope requires; LIMIT_REACHED if the application would have too many bans
  */
 export async function banLicense({
   ctx,
   input,
 }: Call<{ id: string; ban: z.input<typeof banLicenseInput> }>): Promise<LicenseView> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   const ban = parseInput(banLicenseInput, input.ban);
   const { scope } = ban;
   // The last IP address must include validations up to now, which are buffered.
   if (scope === 'hwid_and_ip') await ctx.env.securityLog.flush();
-  const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+  return developerTransaction(ctx, developerId, async (transaction, invalidations) => {
+    const now = new Date(ctx.env.clock.now());
     const license = await lockOwnLicense(
+      ctx,
       transaction,
       invalidations,
-      developerId,
       input.id,
       scope === 'license' ? 'shared' : 'counting',
     );
     const bans = bansOf(ban, license);
     if (bans.length > 0) invalidations.bans(license.applicationId);
-    if ((await insertBans(transaction, license, bans, new Date(ctx.env.clock.now()))) > 0) {
+    if ((await insertBans(transaction, license, bans, now)) > 0) {
       await requireRoom(ctx, transaction, 'bans', { ownerId: license.applicationId, more: 0 });
     }
-    const bannedHwid = bans.find(({ banType }) => banType === 'hwid')?.value;
     await revokeLeases(ctx, transaction, invalidations, license.applicationId, {
       licenseId: license.id,
-      ...(bannedHwid !== undefined && { hwid: bannedHwid }),
+      hwids: bans.filter(({ banType }) => banType === 'hwid').map(({ value }) => value),
     });
     const updated = await transaction.license.update({
       where: { id: license.id },
@@ -66,11 +68,11 @@ export async function banLicense({
       licenseId: license.id,
       event: 'license_banned',
       hwid: license.hwid,
-      metadata: { scope, ...Object.fromEntries(bans.map(({ banType, value }) => [banType, value])) },
+      metadata: { scope, ...metadataOf(bans) },
+      eventData: licenseEventData(updated, now),
     });
-    return updated;
+    return licenseView(updated, now);
   });
-  return licenseView(row, new Date(ctx.env.clock.now()));
 }
 
 interface NewBan {
@@ -80,13 +82,15 @@ interface NewBan {
 
 function bansOf(
   { scope, ip }: BanLicenseInput,
-  license: { readonly hwid: string | null; readonly lastIp: string | null },
+  license: { readonly devices: readonly LicenseDevice[]; readonly lastIp: string | null },
 ): NewBan[] {
   if (scope === 'license') return [];
-  const hwidBan = license.hwid === null ? [] : [{ banType: 'hwid' as const, value: license.hwid }];
+  const hwidBans = activeDevices(license).flatMap(({ hwid }) =>
+    hwid === null ? [] : [{ banType: 'hwid' as const, value: hwid }],
+  );
   if (scope === 'hwid') {
-    if (hwidBan.length === 0) throw hwidNotSet();
-    return hwidBan;
+    if (hwidBans.length === 0) throw hwidNotSet();
+    return hwidBans;
   }
   const address = ip ?? license.lastIp;
   if (address === null) {
@@ -95,7 +99,18 @@ function bansOf(
       'This license has not been used from any IP address yet: send one as ip.',
     );
   }
-  return [...hwidBan, { banType: 'ip', value: address }];
+  return [...hwidBans, { banType: 'ip', value: address }];
+}
+
+/** For one device, its HWID. Of several, the oldest, and how many there are: the list of bans has them all. */
+function metadataOf(bans: readonly NewBan[]): Record<string, string | number> {
+  const [hwid, ...others] = bans.filter(({ banType }) => banType === 'hwid');
+  const ip = bans.find(({ banType }) => banType === 'ip');
+  return {
+    ...(hwid && { hwid: hwid.value }),
+    ...(others.length > 0 && { devices: others.length + 1 }),
+    ...(ip && { ip: ip.value }),
+  };
 }
 
 const hwidNotSet = () => new ServiceError('HWID_NOT_SET', 'This license is not bound to a device.');

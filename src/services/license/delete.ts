@@ -1,7 +1,8 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
-import type { Call } from '../context.ts';
+import type { Call, ServiceContext } from '../context.ts';
+import { ownApplications } from '../own-application.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, lockApplication } from '../transaction.ts';
@@ -10,13 +11,13 @@ import { lockOwnLicense } from './lock-own.ts';
 /**
  * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source. Its
  * leases are revoked.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND
  */
 export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promise<void> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    await lockUsersOf(transaction, developerId, input.id);
-    const license = await lockOwnLicense(transaction, invalidations, developerId, input.id);
+    await lockUsersOf(ctx, transaction, input.id);
+    const license = await lockOwnLicense(ctx, transaction, invalidations, input.id);
     await revokeLeases(ctx, transaction, invalidations, license.applicationId, { licenseId: license.id });
     const deleted = await transaction.license.delete({
       where: { id: license.id },
@@ -37,13 +38,13 @@ export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promi
  * who is given the license at the same time is not locked here; if that causes a deadlock, changeInTransaction retries.
  */
 async function lockUsersOf(
+  { actor }: ServiceContext,
   transaction: Prisma.TransactionClient,
-  developerId: string,
   licenseId: string,
 ): Promise<void> {
   if (!isId(licenseId)) return;
   const license = await transaction.license.findUnique({
-    where: { id: licenseId, application: { developerId } },
+    where: { id: licenseId, application: ownApplications(actor) },
     select: { applicationId: true },
   });
   if (license === null || !(await lockApplication(transaction, license.applicationId))) return;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { Prisma } from '../../db/client.ts';
+import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
@@ -16,17 +18,19 @@ export const extendLicensesInput = strictObject({ seconds: z.int().min(1).max(ma
 
 /**
  * Extends all active licenses of an application that have an expiry and have not expired: all or none. If one would expire
- * later than possible, none is extended. Licenses that already have the latest possible expiry are unchanged.
+ * later than possible, none is extended. Licenses that already have the latest possible expiry are unchanged. A suspended
+ * license that keeps its remaining term has not expired if it had not when it was suspended.
  * @returns number of extended licenses
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, VALIDATION_FAILED if a license would expire too late
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND, VALIDATION_FAILED if a license would
+ *   expire too late
  */
 export async function extendLicenses({
   ctx,
   input: { applicationId: named, ...given },
 }: Call<{ applicationId: string } & z.input<typeof extendLicensesInput>>): Promise<number> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   const { seconds } = parseInput(extendLicensesInput, given);
-  const applicationId = await requireOwnApplication(ctx, named);
+  const applicationId = await requireOwnApplication(ctx, named, 'licenses:write');
   const now = new Date(ctx.env.clock.now());
   return developerTransaction(
     ctx,
@@ -37,8 +41,9 @@ export async function extendLicenses({
       const [outcome] = await transaction.$queryRaw<{ latest: Date | null; extended: number }[]>`
         WITH held AS MATERIALIZED (
           SELECT id, expires_at FROM licenses
-          WHERE application_id = ${applicationId}::uuid AND status = 'active' AND expires_at > ${now}
-            AND expires_at < ${latestExpiry}
+          WHERE application_id = ${applicationId}::uuid AND status = 'active'
+            AND expires_at > coalesce(clock_stopped_at, ${now})
+            AND expires_at < ${latestExpiry} AND ${Prisma.raw(isNotUnderWay)}
           ORDER BY id FOR NO KEY UPDATE
         ), late AS MATERIALIZED (
           SELECT max(expires_at) AS latest FROM held
@@ -66,9 +71,7 @@ export async function extendLicenses({
 
 function tooLate(latest: Date): ServiceError {
   const message = `would make a license expire after ${bound}, the latest possible expiry: one already expires at ${latest.toISOString()}`;
-  return new ServiceError('VALIDATION_FAILED', `The input is not valid: seconds: ${message}`, {
-    issues: [{ path: ['seconds'], message }],
-  });
+  return ServiceError.invalidMember('seconds', message);
 }
 
 const bound = '9999-12-31T23:59:59Z';

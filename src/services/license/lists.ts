@@ -5,7 +5,7 @@ import { type FromJsonOf, instant } from '../../db/from-json.ts';
 import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { searchedText } from '../../db/search-indexes.ts';
 import type { ServiceContext } from '../context.ts';
-import { subscriptionTier } from '../fields.ts';
+import { id, strictObject, subscriptionTier, text } from '../fields.ts';
 import { all, columnsOf, isSet, type ListTable, listSource } from '../list-source.ts';
 import { searchText } from '../page.ts';
 import { containsText, containsTextByIndex } from '../search.ts';
@@ -18,23 +18,28 @@ export const licenseTable = {
   fromJson: {
     activatedAt: instant,
     expiresAt: instant,
+    suspendedAt: instant,
+    clockStoppedAt: instant,
     createdAt: instant,
     updatedAt: instant,
   } satisfies FromJsonOf<LicenseRow>,
   developerId:
     '(SELECT applications.developer_id FROM applications WHERE applications.id = licenses.application_id)',
+  applicationId: 'licenses.application_id',
+  readScope: 'licenses:read',
 } satisfies ListTable;
 
 export const shownLicenseStatuses = [
   'unused',
   'active',
+  'suspended',
   'expired',
   'banned',
 ] as const satisfies readonly ShownLicenseStatus[];
 
 /** Filter of a license list; all given conditions must match. */
 export const licenseFilter = z.object({
-  /** Substring of key prefix, note, HWID or last IP address; or a complete key. */
+  /** Substring of key prefix, note, HWID or last IP address; or a complete key, or the complete HWID of a device. */
   q: searchText.optional(),
   statuses: z.array(z.enum(shownLicenseStatuses)).max(shownLicenseStatuses.length).optional(),
   subscriptionTiers: z.array(subscriptionTier).max(100).optional(),
@@ -44,6 +49,15 @@ export const licenseFilter = z.object({
   expiresBefore: z.date().optional(),
   /** Whether it is bound to a device. */
   hasHwid: z.boolean().optional(),
+  /** Has this tag. */
+  tag: text({ min: 1, max: 64 }).optional(),
+  /** Has these values, each under `client` or `private`. A text also matches the number or the boolean that it spells. */
+  metadata: z
+    .array(strictObject({ name: text({ min: 1, max: 64 }), value: text({ min: 0, max: 500 }) }))
+    .max(10)
+    .optional(),
+  /** Was created by this policy, or it was applied last. */
+  policyId: id.optional(),
 });
 
 export type LicenseFilter = z.output<typeof licenseFilter>;
@@ -53,30 +67,62 @@ export const licensesOfApplications = listSource<LicenseFilter>({
   filter: licenseFilter,
   table: licenseTable,
   parentColumn: 'application_id',
-  matches,
+  matches: matchesLicenseFilter,
   within: isOfOne,
-  indexed: ({ q, expiresFrom, expiresBefore }) => {
+  indexed: ({ q, expiresFrom, expiresBefore, tag, metadata }) => {
     const conditions = [
-      containsTextByIndex(searchedText.licenses, q, wholeKey) ?? undefined,
+      containsTextByIndex(searchedText.licenses, q, wholeText) ?? undefined,
       ...isOfTerm({ expiresFrom, expiresBefore }),
-    ].filter((condition) => condition !== undefined);
+      tag !== undefined && hasTag(tag),
+      ...(metadata ?? []).map(hasMetadata),
+    ].filter((condition) => condition instanceof Prisma.Sql);
     return conditions.length === 0 ? null : all(conditions);
   },
 });
 
-function matches(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
-  const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid } = filter;
+/** The condition of a filter. */
+export function matchesLicenseFilter(filter: LicenseFilter, ctx: ServiceContext): Prisma.Sql {
+  const { q, statuses, subscriptionTiers, expiresFrom, expiresBefore, hasHwid, tag, metadata, policyId } =
+    filter;
   return all([
     // Only the single session of an embedded database can see licenses of a mint in progress.
     ctx.env.database.kind !== 'server' && Prisma.raw(isNotUnderWay),
-    containsText(searched, q, wholeKey),
+    containsText(searched, q, wholeText),
     statuses &&
       Prisma.sql`(${Prisma.join([...statuses.map((status) => hasStatus(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && isOfTier(subscriptionTiers),
     ...isOfTerm({ expiresFrom, expiresBefore }),
     hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
+    tag !== undefined && hasTag(tag),
+    ...(metadata ?? []).map(hasMetadata),
+    policyId !== undefined && isOfPolicy(policyId),
   ]);
 }
+
+/**
+ * The first condition is that of the partial index, which PostgreSQL does not derive from the second. The value comes from
+ * a SELECT so that PostgreSQL plans without it: a tag that is common in the whole table may be rare in this application.
+ */
+const hasTag = (tag: string) =>
+  Prisma.sql`(licenses.tags <> '{}' AND licenses.tags @> (SELECT ARRAY[${tag}]::text[]))`;
+
+/** Containment, which an index finds, of each value that the text spells, in each part of the metadata. */
+function hasMetadata({ name, value }: { readonly name: string; readonly value: string }): Prisma.Sql {
+  const contained = spelledBy(value).flatMap((spelled) =>
+    ['client', 'private'].map((part) => JSON.stringify({ [part]: { [name]: spelled } })),
+  );
+  const conditions = contained.map((json) => Prisma.sql`licenses.metadata @> (SELECT ${json}::jsonb)`);
+  return Prisma.sql`(${Prisma.join(conditions, ' OR ')})`;
+}
+
+/** The values of metadata that a text of a query string can mean. */
+function spelledBy(text: string): readonly (string | number | boolean)[] {
+  if (text === 'true' || text === 'false') return [text, text === 'true'];
+  const number = Number(text);
+  return Number.isSafeInteger(number) && String(number) === text ? [text, number] : [text];
+}
+
+const isOfPolicy = (policyId: string) => Prisma.sql`licenses.policy_id = ${policyId}::uuid`;
 
 const isOfTerm = ({ expiresFrom, expiresBefore }: Pick<LicenseFilter, 'expiresFrom' | 'expiresBefore'>) => [
   expiresFrom && Prisma.sql`licenses.expires_at >= ${expiresFrom}`,
@@ -84,23 +130,29 @@ const isOfTerm = ({ expiresFrom, expiresBefore }: Pick<LicenseFilter, 'expiresFr
 ];
 
 /**
- * Restricts the list to one tier or one stored status, for which there are indexes in the list's order (list-indexes.ts).
- * Only one of the two, because rows that match both could be far apart in either index. `banned` is preferred, because few
- * licenses are banned.
+ * Restricts the list to one policy, tier or stored status, for which there are indexes in the list's order
+ * (list-indexes.ts). Only one of them, because rows that match both could be far apart in either index. `banned` is
+ * preferred, because few licenses are banned.
  */
-function isOfOne({ statuses = [], subscriptionTiers = [] }: LicenseFilter): Prisma.Sql | null {
+function isOfOne({ statuses = [], subscriptionTiers = [], policyId }: LicenseFilter): Prisma.Sql | null {
   const [status, ...otherStatuses] = statuses;
   const [tier, ...otherTiers] = subscriptionTiers;
-  const stored = status === 'expired' ? 'active' : status;
+  const stored = status === undefined ? undefined : storedStatus(status);
   const isOfStatus =
     stored === undefined || otherStatuses.length > 0
       ? null
       : Prisma.sql`licenses.status = ${stored}::"LicenseStatus"`;
   if (status === 'banned' && isOfStatus !== null) return isOfStatus;
+  if (policyId !== undefined) return isOfPolicy(policyId);
   return tier === undefined || otherTiers.length > 0 ? isOfStatus : isOfTier([tier]);
 }
 
-const wholeKey = (key: string) => [Prisma.sql`licenses.key_hash = ${sha256(key)}`];
+/** The license with this key, and those that are bound to a device with this HWID. */
+const wholeText = (text: string) => [
+  Prisma.sql`licenses.key_hash = ${sha256(text)}`,
+  Prisma.sql`licenses.id = ANY(ARRAY(
+    SELECT devices.license_id FROM devices WHERE devices.hwid = ${text} AND devices.released_at IS NULL))`,
+];
 
 const searched = ['licenses.key_prefix', 'licenses.note', 'licenses.hwid', 'licenses.last_ip'];
 
@@ -114,16 +166,33 @@ function isOfTier([tier, ...others]: readonly number[]): Prisma.Sql {
 /** Makes an empty list of statuses match nothing. */
 const never = Prisma.sql`FALSE`;
 
+/** The stored status of all licenses that are shown with this one; undefined if they have several. */
+function storedStatus(status: ShownLicenseStatus): LicenseRow['status'] | undefined {
+  switch (status) {
+    case 'suspended':
+      return undefined;
+    case 'expired':
+      return 'active';
+    case 'unused':
+    case 'active':
+    case 'banned':
+      return status;
+  }
+}
+
 /** `shownStatus` as an SQL condition. */
 function hasStatus(status: ShownLicenseStatus, { env }: ServiceContext): Prisma.Sql {
   const now = new Date(env.clock.now());
   switch (status) {
     case 'expired':
-      return Prisma.sql`(licenses.status = 'active' AND licenses.expires_at <= ${now})`;
+      return Prisma.sql`(licenses.status = 'active' AND licenses.suspended_at IS NULL AND licenses.expires_at <= ${now})`;
     case 'active':
-      return Prisma.sql`(licenses.status = 'active' AND (licenses.expires_at IS NULL OR licenses.expires_at > ${now}))`;
+      return Prisma.sql`(licenses.status = 'active' AND licenses.suspended_at IS NULL AND (licenses.expires_at IS NULL OR licenses.expires_at > ${now}))`;
+    case 'suspended':
+      return Prisma.sql`(licenses.status <> 'banned' AND licenses.suspended_at IS NOT NULL)`;
     case 'unused':
+      return Prisma.sql`(licenses.status = 'unused' AND licenses.suspended_at IS NULL)`;
     case 'banned':
-      return Prisma.sql`licenses.status = ${status}::"LicenseStatus"`;
+      return Prisma.sql`licenses.status = 'banned'`;
   }
 }

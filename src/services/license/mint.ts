@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { Insert } from './addition.ts';
 import type { NewLicense } from './insert.ts';
 import { keyPrefix, mintKeys } from './mask.ts';
+import { durationOf, type MintTerms } from './mint-terms.ts';
 
 /** A new license with its plaintext key, which is not stored. */
 export interface MintedRow extends NewLicense {
@@ -14,8 +15,7 @@ export interface MintOrder {
   /** The ids of the licenses. */
   readonly ids: readonly string[];
   readonly mask: string;
-  readonly durationSeconds: number;
-  readonly subscriptionTier: number;
+  readonly terms: MintTerms;
   readonly note: string | null;
 }
 
@@ -27,7 +27,9 @@ const maxAttempts = 5;
  * @throws {ServiceError} VALIDATION_FAILED if the mask leaves too few unused keys
  */
 export async function mintLicenses(order: MintOrder, insert: Insert): Promise<MintedRow[]> {
-  const { mask, durationSeconds, subscriptionTier, note } = order;
+  const { mask, terms, note } = order;
+  const { subscriptionTier } = terms;
+  const durationSeconds = durationOf(terms);
   const minted: MintedRow[] = [];
   let ids = order.ids;
   for (let attempt = 0; attempt < maxAttempts && ids.length > 0; attempt++) {
@@ -41,7 +43,7 @@ export async function mintLicenses(order: MintOrder, insert: Insert): Promise<Mi
       note,
       noteCiphertextB64: null,
     }));
-    const inserted = await insert(candidates);
+    const inserted = await insert(candidates, terms);
     minted.push(...candidates.filter((candidate) => inserted.has(candidate.id)));
     ids = ids.filter((id) => !inserted.has(id));
   }

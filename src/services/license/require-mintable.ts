@@ -4,13 +4,13 @@ import { defaultMask } from './mask.ts';
 
 /**
  * Checks that the application belongs to the developer and that the service may generate its keys.
- * @returns the mask to use
+ * @returns the mask of the account, and the default if it has none
  * @throws {ServiceError} APP_NOT_FOUND, PRIVATE_MODE
  */
 export async function requireMintable(
   transaction: Prisma.TransactionClient,
   developerId: string,
-  { applicationId, mask }: { readonly applicationId: string; readonly mask?: string | undefined },
+  applicationId: string,
 ): Promise<string> {
   // The lock prevents deletion of the application until the commit.
   const [account] = await transaction.$queryRaw<{ licenseMask: string | null; keyCreationMode: string }[]>`
@@ -25,5 +25,5 @@ export async function requireMintable(
       'This account is in private mode: generate keys in the browser and send their hashes to create-blind.',
     );
   }
-  return mask ?? account.licenseMask ?? defaultMask;
+  return account.licenseMask ?? defaultMask;
 }

@@ -10,13 +10,13 @@ export const setTierInput = strictObject({ subscriptionTier });
 
 /**
  * Sets a license's tier.
- * @throws {ServiceError} UNAUTHENTICATED, LICENSE_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND
  */
 export async function setTier({
   ctx,
   input: { id, ...given },
 }: Call<{ id: string } & z.input<typeof setTierInput>>): Promise<LicenseView> {
-  const developerId = requireDeveloper(ctx.actor);
+  const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   const { subscriptionTier } = parseInput(setTierInput, given);
   return changeLicense(ctx, developerId, id, (license) => ({
     data: { subscriptionTier },

@@ -10,6 +10,7 @@ export async function takeRows(
   { env: { store, settings, counts } }: ServiceContext,
   developerId: string,
   amount: number,
+  verb: 'create' | 'change' = 'create',
 ): Promise<void> {
   const limit = { name: 'licenseRows', points: settings.rateLimits.licenseRows } as const;
   const outcome = await store.consume(limit, developerId, amount);
@@ -17,7 +18,7 @@ export async function takeRows(
   counts.rateLimited.add('licenseRows');
   throw new RateLimitedError(
     outcome,
-    `Your account can create ${limit.points} licenses per minute, of which ${outcome.remaining} are left. ` +
-      `Try again in ${outcome.resetSeconds} s, or create fewer at once.`,
+    `Your account can ${verb} ${limit.points} licenses per minute, of which ${outcome.remaining} are left. ` +
+      `Try again in ${outcome.resetSeconds} s, or ${verb} fewer at once.`,
   );
 }

@@ -1,8 +1,15 @@
 import { messageFor } from '../application/message-for.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Call, ServiceContext } from '../context.ts';
+import {
+  type LicenseMembers,
+  licenseMembers,
+  type RefusalMembers,
+  refusalMembers,
+} from './answer-members.ts';
 import { type ClientRequest, clientFacts } from './client-facts.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
+import { noteUse } from './note-use.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 export interface ValidateInput extends ClientRequest {
@@ -11,7 +18,7 @@ export interface ValidateInput extends ClientRequest {
 
 /** The verdict, before it is sealed. */
 export type ValidateOutcome =
-  | {
+  | ({
       readonly success: true;
       readonly code: 'OK';
       readonly message: string;
@@ -19,14 +26,14 @@ export type ValidateOutcome =
       /** ISO 8601. */
       readonly expiresAt: string | null;
       readonly subscriptionTier: number;
-    }
-  | {
+    } & LicenseMembers)
+  | ({
       readonly success: false;
       readonly code: Exclude<LicenseJudgement['code'], 'OK'>;
       readonly message: string;
       readonly status: null;
       readonly expiresAt: null;
-    };
+    } & RefusalMembers);
 
 /** A verdict, and the license that it is about if the application has it. */
 export interface Validation {
@@ -45,6 +52,7 @@ export async function validateLicense({ ctx, input }: Call<ValidateInput>): Prom
     client: await clientFacts(ctx, input),
     licenseKey,
     hwid,
+    ...(input.labels && { labels: input.labels }),
   });
   // A license of another application is not named: neither in the log nor to the client.
   const license = judgement.license?.applicationId === application.id ? judgement.license : null;
@@ -55,7 +63,8 @@ export async function validateLicense({ ctx, input }: Call<ValidateInput>): Prom
 function outcomeOf(application: ApplicationSnapshot, judgement: LicenseJudgement): ValidateOutcome {
   const message = messageFor(application, judgement.code);
   if (judgement.code !== 'OK') {
-    return { success: false, code: judgement.code, message, status: null, expiresAt: null };
+    const { code } = judgement;
+    return { success: false, code, message, status: null, expiresAt: null, ...refusalMembers(judgement) };
   }
   return {
     success: true,
@@ -64,12 +73,13 @@ function outcomeOf(application: ApplicationSnapshot, judgement: LicenseJudgement
     status: 'active',
     expiresAt: judgement.expiresAt?.toISOString() ?? null,
     subscriptionTier: judgement.license.subscriptionTier,
+    ...licenseMembers(judgement.license, judgement.graceEndsAt),
   };
 }
 
 function logOutcome(
   ctx: ServiceContext,
-  { application, hwid }: ValidateInput,
+  { application, clientVersion, protocol, hwid }: ValidateInput,
   judgement: LicenseJudgement,
   license: LicenseSnapshot | null,
 ): void {
@@ -81,7 +91,10 @@ function logOutcome(
     code: judgement.code,
     licenseId: license?.id ?? null,
     hwid,
+    ...(judgement.code === 'APP_OUTDATED' && { metadata: { clientVersion, protocol } }),
     ...(firstUse && { metadata: { activated: judgement.activated, bound: judgement.bound } }),
   });
-  if (license !== null) ctx.env.securityLog.seen(license.id, ctx.client.ip);
+  if (license === null) return;
+  ctx.env.securityLog.seen(license.id, ctx.client.ip);
+  if (judgement.code === 'OK') noteUse(ctx, { application, license, hwid });
 }

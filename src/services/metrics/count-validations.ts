@@ -2,6 +2,7 @@ import { lowestId } from '../../db/log-partition.ts';
 import { maxCatchUp } from '../../lib/ids.ts';
 import type { ServiceContext } from '../context.ts';
 import { inReadTurn } from '../developer-turns.ts';
+import { ownApplications } from '../own-application.ts';
 
 /** Number of validations by verdict. */
 export interface ValidationCounts {
@@ -19,18 +20,19 @@ const minute = 60_000;
  */
 export async function countValidations(
   ctx: ServiceContext,
-  developerId: string,
   since: Date,
   now: Date,
 ): Promise<ValidationCounts> {
   const firstWhole = Math.floor(since.getTime() / minute) + 1;
   const lastWhole = Math.floor((now.getTime() + maxCatchUp) / minute);
+  const { developerId, id = null } = ownApplications(ctx.actor);
   const values = [
     developerId,
     firstWhole,
     lowestId(since.getTime()),
     lowestId(firstWhole * minute),
     lastWhole,
+    id,
   ];
   const { rows } = await inReadTurn(ctx, () =>
     ctx.env.database.pool.query<{ code: string; count: number }>(countStatement, values),
@@ -46,10 +48,10 @@ const countStatement = `
   SELECT code, sum(count)::int AS count FROM (
     SELECT code, count FROM validation_counts
     WHERE developer_id = $1 AND minute BETWEEN $2 AND $5
-      AND application_id IN (SELECT id FROM applications WHERE developer_id = $1)
+      AND application_id IN (SELECT id FROM applications WHERE developer_id = $1 AND ($6::uuid IS NULL OR id = $6))
     UNION ALL
     SELECT coalesce(code, 'UNKNOWN'), 1 FROM security_log
     WHERE developer_id = $1 AND id >= $3 AND id < $4
-      AND event = 'license_validated' AND application_id IS NOT NULL
+      AND event = 'license_validated' AND application_id IS NOT NULL AND ($6::uuid IS NULL OR application_id = $6)
   ) AS counted
   GROUP BY code`;

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../context.ts';
 import { type Pages, pagesOf } from '../export-pages.ts';
-import { type SecurityLogView, securityLogSelect } from './view.ts';
+import { type SecurityLogView, securityLogSelect, securityLogView } from './view.ts';
 
 /** The newest entries of the security log that an export has. */
 const maxEntries = 10_000;
@@ -21,6 +21,10 @@ export const exportedLog = (
   pagesOf(
     ctx,
     owner,
-    (page) => ctx.env.database.prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect }),
+    async (page) => {
+      const { prisma } = ctx.env.database;
+      const rows = await prisma.securityLogEntry.findMany({ ...page, select: securityLogSelect });
+      return rows.map(securityLogView);
+    },
     { maxRows: maxEntries },
   );

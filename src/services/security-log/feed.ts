@@ -30,7 +30,7 @@ export function createSecurityLogFeed(options: SecurityLogFeedOptions): Security
   const lateEntries = createLateEntries({
     changes,
     pending: () => watermark.pending(),
-    onReleased: () => followers.wakeApplications('all'),
+    onReleased: () => followers.wake('all'),
   });
   const watermark = createWatermark({
     shared,

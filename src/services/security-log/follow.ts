@@ -7,11 +7,12 @@ import type { Call, ServiceContext } from '../context.ts';
 import { id } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { isUnavailable } from '../unavailable.ts';
+import { StreamInterrupted, streamOf } from './follower-stream.ts';
 import type { Follower } from './followers.ts';
 import { securityLogFilter } from './lists.ts';
 import { requireMayFollow } from './may-follow.ts';
 import { type Position, type Range, readAfter } from './read-after.ts';
-import type { SecurityLogView } from './view.ts';
+import type { SecurityLogEntryRow } from './view.ts';
 import { settleMilliseconds } from './watermark.ts';
 
 /** Which entries to follow. */
@@ -23,11 +24,6 @@ export const followSecurityLogInput = securityLogFilter
   });
 
 type FollowInput = z.input<typeof followSecurityLogInput> & { readonly applicationId: string };
-
-/** The stream is interrupted, not finished: the client should reconnect and resume, perhaps at another instance. */
-export class StreamInterrupted extends Error {
-  override readonly name = 'StreamInterrupted';
-}
 
 /** The wait before reading again when the latest entries are not settled yet. */
 const unsettledMilliseconds = 250;
@@ -52,16 +48,16 @@ function resumeAfter(after: string): Position {
  * that reconnects with the last id it has seen as `after` gets exactly the rest, within the limits that watermark.ts
  * describes. Entries are read on demand: at most a hundred are in memory for a client that does not read.
  *
- * The stream ends with StreamInterrupted when the service stops or cannot verify the session, and with UNAUTHENTICATED
- * or APP_NOT_FOUND when the credential has ended or the application was deleted. It waits while the database is
- * unavailable.
- * @throws {ServiceError} UNAUTHENTICATED, APP_NOT_FOUND, TOO_MANY_SUBSCRIPTIONS
+ * The stream ends with StreamInterrupted when the service stops, cannot verify the session, or the API key was changed,
+ * and with UNAUTHENTICATED or APP_NOT_FOUND when the credential has ended or the application was deleted. It waits
+ * while the database is unavailable.
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND, TOO_MANY_SUBSCRIPTIONS
  */
 export async function followSecurityLog({
   ctx,
   input: { applicationId, ...given },
-}: Call<FollowInput>): Promise<AsyncIterableIterator<SecurityLogView>> {
-  const actor = requireDeveloperActor(ctx.actor);
+}: Call<FollowInput>): Promise<AsyncIterableIterator<SecurityLogEntryRow>> {
+  const actor = requireDeveloperActor(ctx.actor, 'logs:read');
   const { after, ...filter } = parseInput(followSecurityLogInput, given);
   const { followers } = ctx.env.securityLogFeed;
   // Checked before it takes a place, perhaps from another account; and again after, because the credential may have
@@ -76,21 +72,8 @@ export async function followSecurityLog({
     follower.end();
     throw error;
   }
-  let left = false;
-  const entries = readEntries(ctx, follower, filter, { ...start, beginning }, () => left);
-  const iterator: AsyncIterableIterator<SecurityLogView> = {
-    next: () => entries.next(),
-    // Takes effect at once, even while `next` waits: the generator's own `return` would wait for `next`.
-    return: () => {
-      left = true;
-      follower.end();
-      return entries.return(undefined);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-  return iterator;
+  const position = { ...start, beginning };
+  return streamOf(follower, (hasLeft) => readEntries(ctx, follower, filter, position, hasLeft));
 }
 
 async function* readEntries(
@@ -99,9 +82,9 @@ async function* readEntries(
   filter: z.output<typeof securityLogFilter>,
   start: Position & { readonly beginning: IdsBeginning },
   hasLeft: () => boolean,
-): AsyncGenerator<SecurityLogView, undefined> {
+): AsyncGenerator<SecurityLogEntryRow, undefined> {
   const { watermark, shared, pollMilliseconds } = ctx.env.securityLogFeed;
-  const { applicationId, actor } = follower;
+  const { topic: applicationId, actor } = follower;
   const unsettled = shared ? settleMilliseconds + 50 : unsettledMilliseconds;
   let position: Position = start;
   let { beginning } = start;
@@ -117,7 +100,7 @@ async function* readEntries(
 
   const read = async (): Promise<Range & { watermark: string }> => {
     follower.beginCheck();
-    await requireMayFollow(ctx, actor, applicationId);
+    if (!(await requireMayFollow(ctx, actor, applicationId))) throw new StreamInterrupted();
     const upTo = watermark.of(applicationId);
     followBeginning();
     return { ...(await readAfter(ctx, { applicationId, filter }, position, upTo)), watermark: upTo };

@@ -5,9 +5,10 @@ import { ServiceError } from '../errors.ts';
 /** Maximum number of open streams, per developer and per instance. */
 export const followerLimits = { perDeveloper: 20, perProcess: 500 } as const;
 
-/** A stream of an application's log. */
+/** An open stream: of an application's log, or of a developer's events. */
 export interface Follower {
-  readonly applicationId: string;
+  /** The id of the application or developer. */
+  readonly topic: string;
   readonly actor: DeveloperActor;
   /** Set when the stream must end, with the error for the client; null if the client should reconnect. */
   readonly ending: { readonly error: ServiceError | null } | undefined;
@@ -38,8 +39,8 @@ export interface Followers {
    * @param network the client's, from `networkOf`
    * @throws {ServiceError} TOO_MANY_SUBSCRIPTIONS
    */
-  open(applicationId: string, actor: DeveloperActor, network: string): Follower;
-  wakeApplications(ids: ReadonlySet<string> | 'all'): void;
+  open(topic: string, actor: DeveloperActor, network: string): Follower;
+  wake(topics: ReadonlySet<string> | 'all'): void;
   /** Makes these developers' streams check their credentials. */
   recheckDevelopers(ids: ReadonlySet<string>): void;
   /**
@@ -89,16 +90,16 @@ export function createFollowers(
     get size() {
       return all.size;
     },
-    open(applicationId, actor, network) {
+    open(topic, actor, network) {
       if (!closed) requireRoom(actor, network);
-      const follower = createFollower(applicationId, actor, network, () => all.delete(follower));
+      const follower = createFollower(topic, actor, network, () => all.delete(follower));
       if (closed) follower.end();
       else all.add(follower);
       return follower;
     },
-    wakeApplications(ids) {
+    wake(topics) {
       for (const follower of all) {
-        if (ids === 'all' || ids.has(follower.applicationId)) follower.wake(ids === 'all');
+        if (topics === 'all' || topics.has(follower.topic)) follower.wake(topics === 'all');
       }
     },
     recheckDevelopers(ids) {
@@ -151,7 +152,7 @@ function latestOfFullest(
 const tooMany = (message: string) => new ServiceError('TOO_MANY_SUBSCRIPTIONS', message);
 
 function createFollower(
-  applicationId: string,
+  topic: string,
   actor: DeveloperActor,
   network: string,
   onEnd: () => void,
@@ -177,7 +178,7 @@ function createFollower(
     });
 
   return {
-    applicationId,
+    topic,
     actor,
     network,
     get ending() {

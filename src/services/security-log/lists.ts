@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Prisma } from '../../db/client.ts';
 import { instant } from '../../db/from-json.ts';
 import { lowestId } from '../../db/log-partition.ts';
-import { requireDeveloper } from '../actor.ts';
 import { id, text } from '../fields.ts';
 import { all, columnsOf, type ListTable, listSource } from '../list-source.ts';
+import { isOwn } from '../own-application.ts';
 import { searchText } from '../page.ts';
 import { containsText } from '../search.ts';
 import { securityEvents } from './events.ts';
@@ -16,6 +16,8 @@ export const securityLogTable = {
   columns: columnsOf('security_log', securityLogSelect),
   fromJson: { createdAt: instant },
   developerId: 'security_log.developer_id',
+  applicationId: 'security_log.application_id',
+  readScope: 'logs:read',
 } satisfies ListTable;
 
 /** Filter of a log; all given conditions must match. */
@@ -55,7 +57,7 @@ export const logOfApplications = listSource<SecurityLogFilter>({
 });
 
 /**
- * The entries about a license, without those in another developer's log, which may name it too. `IS TRUE` keeps
+ * The entries about a license, without those in another log, which may name it too. `IS TRUE` keeps
  * PostgreSQL from using the index on developers: with old statistics, it would read all of a developer's entries.
  */
 export const logOfLicenses = listSource<SecurityLogFilter>({
@@ -65,7 +67,7 @@ export const logOfLicenses = listSource<SecurityLogFilter>({
   within: isMadeBetween,
   matches: (filter, { actor }) =>
     all([
-      Prisma.sql`(security_log.developer_id = ${requireDeveloper(actor)}::uuid) IS TRUE`,
+      Prisma.sql`(${isOwn(actor, securityLogTable.developerId, securityLogTable.applicationId)}) IS TRUE`,
       securityLogMatches(filter),
     ]),
 });

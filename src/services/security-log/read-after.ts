@@ -5,7 +5,7 @@ import type { ServiceContext } from '../context.ts';
 import { selected } from '../list-source.ts';
 import { run } from '../statements.ts';
 import { type SecurityLogFilter, securityLogMatches, securityLogTable } from './lists.ts';
-import type { SecurityLogView } from './view.ts';
+import type { SecurityLogEntryRow } from './view.ts';
 
 /** The position of a follower: the next entry to read is the lowest one at or above this id, or above it. */
 export interface Position {
@@ -15,7 +15,7 @@ export interface Position {
 
 /** A range of a log, oldest first. */
 export interface Range {
-  readonly rows: readonly SecurityLogView[];
+  readonly rows: readonly SecurityLogEntryRow[];
   /** Where to continue. */
   readonly next: Position;
   /** Whether everything below the watermark has been read. */
@@ -50,7 +50,7 @@ export async function readAfter(
     AND (application_id, security_log.id) ${above} (${applicationId}::uuid, ${position.id}::uuid)
     AND (application_id, security_log.id) < (${applicationId}::uuid, ${watermark}::uuid)`;
   const lastScanned = Object.keys(filter).length === 0 ? null : await findLastScanned(ctx, range);
-  const rows = await run<SecurityLogView>(
+  const rows = await run<SecurityLogEntryRow>(
     ctx,
     Prisma.sql`
       SELECT ${selected(securityLogTable, Object.keys(securityLogTable.columns))} FROM security_log

@@ -1,12 +1,16 @@
 import type { Prisma } from '../../db/client.ts';
 import { newId } from '../../lib/ids.ts';
+import { noteEntry } from '../changes/recorded-entries.ts';
 import type { RecordingContext } from '../context.ts';
-import { noteEntry } from '../recorded-entries.ts';
+import { recordEvents } from '../outbox/record.ts';
+import { actorColumns, loggedActor } from './actor.ts';
 import type { SecurityLogInput } from './entry.ts';
+import { eventsOf } from './event-of.ts';
 
 /**
- * Records a developer's action in the transaction of the change: both are committed, or neither. An entry about an
- * application requires changeInTransaction, which wakes the application's followers.
+ * Records a developer's action, and the event about it, in the transaction of the change: all are committed, or none. An
+ * entry about an application requires changeInTransaction, which wakes the followers. Call it when the change has locked its
+ * rows, so that events about one thing are in the order of its changes.
  */
 export async function recordSecurityEvent(
   ctx: RecordingContext,
@@ -15,6 +19,7 @@ export async function recordSecurityEvent(
 ): Promise<void> {
   const id = newId();
   if (input.applicationId !== null) noteEntry(transaction, input.applicationId, id);
+  const createdAt = new Date(ctx.env.clock.now());
   await transaction.securityLogEntry.create({
     data: {
       id,
@@ -28,7 +33,9 @@ export async function recordSecurityEvent(
       ip: ctx.client.ip,
       country: ctx.client.country,
       metadata: { ...input.metadata },
-      createdAt: new Date(ctx.env.clock.now()),
+      createdAt,
+      ...actorColumns(input.actor ?? loggedActor(ctx.actor)),
     },
   });
+  await recordEvents(transaction, eventsOf(input), createdAt);
 }

@@ -1,4 +1,5 @@
 import type { Prisma } from '../../db/client.ts';
+import { actorOfEntry, type LoggedActor } from './actor.ts';
 
 /** The columns of an entry that its owner can read. */
 export const securityLogSelect = {
@@ -13,6 +14,24 @@ export const securityLogSelect = {
   hwid: true,
   metadata: true,
   createdAt: true,
+  actorKind: true,
+  actorId: true,
+  actorName: true,
 } as const satisfies Prisma.SecurityLogEntrySelect;
 
-export type SecurityLogView = Prisma.SecurityLogEntryGetPayload<{ select: typeof securityLogSelect }>;
+export type SecurityLogEntryRow = Prisma.SecurityLogEntryGetPayload<{ select: typeof securityLogSelect }>;
+
+export interface SecurityLogView extends Omit<SecurityLogEntryRow, 'actorKind' | 'actorId' | 'actorName'> {
+  /** Null in entries from before actors were recorded. */
+  readonly actor: LoggedActor | null;
+}
+
+export const securityLogView = ({
+  actorKind,
+  actorId,
+  actorName,
+  ...entry
+}: SecurityLogEntryRow): SecurityLogView => ({
+  ...entry,
+  actor: actorOfEntry({ actorKind, actorId, actorName }),
+});

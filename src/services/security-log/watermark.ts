@@ -1,7 +1,7 @@
 import { lowestId } from '../../db/log-partition.ts';
 import { newId, timeOfId } from '../../lib/ids.ts';
 import type { PendingEntry } from '../changes/carry.ts';
-import type { RecordedEntries } from '../recorded-entries.ts';
+import type { RecordedEntries } from '../changes/recorded-entries.ts';
 
 /**
  * The time that other instances have to make their entries visible, in milliseconds: the quarter second of their
@@ -11,8 +11,8 @@ export const settleMilliseconds = 1_000;
 
 /** The entries that an open transaction has recorded. */
 export interface OpenTransaction extends RecordedEntries {
-  /** The applications of these entries. */
-  readonly applications: readonly string[];
+  /** The applications of these entries, and the developers with new events. */
+  readonly topics: readonly string[];
   /** Call it after the commit or rollback: followers no longer wait for its entries. */
   settle(): void;
 }
@@ -77,6 +77,7 @@ export function createWatermark({ shared, oldestWaiting, pendingElsewhere }: Wat
     },
     open() {
       const entries = new Map<string, string>();
+      const developers = new Set<string>();
       transactions.add(entries);
       return {
         note: (applicationId, id) => {
@@ -84,8 +85,9 @@ export function createWatermark({ shared, oldestWaiting, pendingElsewhere }: Wat
           const first = entries.get(applicationId);
           if (first === undefined || id < first) entries.set(applicationId, id);
         },
-        get applications() {
-          return [...entries.keys()];
+        noteEvents: (developerId) => void developers.add(developerId),
+        get topics() {
+          return [...entries.keys(), ...developers];
         },
         settle: () => void transactions.delete(entries),
       };

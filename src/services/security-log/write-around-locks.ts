@@ -1,7 +1,6 @@
 import { isLockTimeout } from '../../db/errors.ts';
 import type { SecurityLogRow } from './entry.ts';
-
-type Addresses = ReadonlyMap<string, string>;
+import { countUses, noUses, type Uses } from './uses.ts';
 
 /** The result of writing a batch. */
 interface Written {
@@ -9,10 +8,8 @@ interface Written {
   readonly dropped: number;
   /** Entries to try again, in order, because another transaction has locked the rows that they need. */
   readonly heldUp: readonly SecurityLogRow[];
-  readonly heldUpIps: Addresses;
+  readonly heldUpUses: Uses;
 }
-
-const none: Addresses = new Map();
 
 /**
  * Writes a batch, except entries that wait for a lock. The deletion of an account or application with a million rows
@@ -22,29 +19,29 @@ const none: Addresses = new Map();
  * @param locked developers to skip; further developers whose rows are locked are added
  */
 export async function writeAroundLocks(
-  write: (entries: readonly SecurityLogRow[], addresses: Addresses) => Promise<number>,
+  write: (entries: readonly SecurityLogRow[], uses: Uses) => Promise<number>,
   batch: readonly SecurityLogRow[],
-  addresses: Addresses,
+  uses: Uses,
   locked: Set<string>,
 ): Promise<Written> {
   const free = batch.filter(({ developerId }) => !locked.has(developerId));
-  const together = await unlessLocked(write(free, addresses));
+  const together = await unlessLocked(write(free, uses));
   if (together !== null) {
     return {
       dropped: together,
       heldUp: batch.filter(({ developerId }) => locked.has(developerId)),
-      heldUpIps: none,
+      heldUpUses: noUses(),
     };
   }
   let dropped = 0;
   for (const [developerId, own] of byDeveloper(free)) {
-    const alone = await unlessLocked(write(own, none));
+    const alone = await unlessLocked(write(own, noUses()));
     if (alone === null) locked.add(developerId);
     else dropped += alone;
   }
-  const isKept = addresses.size > 0 && (await unlessLocked(write([], addresses))) === null;
+  const isKept = countUses(uses) > 0 && (await unlessLocked(write([], uses))) === null;
   const heldUp = batch.filter(({ developerId }) => locked.has(developerId));
-  return { dropped, heldUp, heldUpIps: isKept ? addresses : none };
+  return { dropped, heldUp, heldUpUses: isKept ? uses : noUses() };
 }
 
 /** Null if another transaction locked the needed rows for too long. */

@@ -5,6 +5,8 @@ import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
+import { createToldRefusals, type ToldRefusals } from './refusals.ts';
+import { countUses, type DeviceUse, noUses, putBack, type Uses } from './uses.ts';
 import { writeAroundLocks } from './write-around-locks.ts';
 import { writeBatch } from './write-batch.ts';
 
@@ -14,6 +16,8 @@ export interface SecurityLogWriter {
   add(client: ClientOrigin, input: ClientOutcome): void;
   /** Sets the address that a license was last used from, with the same delay. Null leaves the last known address. */
   seen(licenseId: string, ip: string | null): void;
+  /** Sets when and from where a device was last used, with the same delay. A released device is not changed. */
+  deviceSeen(deviceId: string, use: DeviceUse): void;
   /** Writes everything that is waiting. */
   flush(): Promise<void>;
   /** The lowest id of the entries that are not in the database yet, in the current batch or in the queue. */
@@ -42,8 +46,8 @@ export interface SecurityLogWriterOptions {
   readonly delayMilliseconds?: number;
   /** Maximum number of waiting entries; beyond it, the oldest are dropped and counted. */
   readonly maxBuffered?: number;
-  /** Called with the applications whose logs have new entries. */
-  readonly onWritten?: (applicationIds: ReadonlySet<string>) => void;
+  /** Called with the applications whose logs have new entries, and the developers who have new events. */
+  readonly onWritten?: (topics: ReadonlySet<string>) => void;
 }
 
 const largestBatch = 1_000;
@@ -59,12 +63,13 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     maxBuffered = 50_000,
     onWritten,
   } = options;
+  const told = createToldRefusals();
   let entries: SecurityLogRow[] = [];
   let batch: readonly SecurityLogRow[] = [];
   /** Entries of developers whose rows are locked. They are tried again and do not delay other entries. */
   let heldUp: SecurityLogRow[] = [];
   let isHeldUp = false;
-  let lastIps = new Map<string, string>();
+  let uses = noUses();
   let shed = 0;
   let written = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -91,28 +96,32 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
     const locked = new Set<string>();
-    const heldUpIps = new Map<string, string>();
-    const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, lastIps.size));
+    const heldUpUses = noUses();
+    const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, countUses(uses)));
     for (let done = 0; done < batches; done += 1) {
       batch = entries.slice(0, largestBatch);
       entries = entries.slice(largestBatch);
-      const addresses = lastIps;
-      lastIps = new Map();
+      const used = uses;
+      uses = noUses();
+      const developers = [...batch.filter(isFirstUse), ...told.eventsOf(batch)].map(
+        ({ developerId }) => developerId,
+      );
       try {
-        const write = (rows: readonly SecurityLogRow[], ips: ReadonlyMap<string, string>) =>
-          writeWhatCanBe(pool, rows, ips, log);
-        const outcome = await writeAroundLocks(write, batch, addresses, locked);
+        const write = (rows: readonly SecurityLogRow[], usesOfThem: Uses) =>
+          writeWhatCanBe(pool, rows, usesOfThem, log, told);
+        const outcome = await writeAroundLocks(write, batch, used, locked);
         shed += outcome.dropped;
         written += batch.length - outcome.dropped - outcome.heldUp.length;
         heldUp.push(...outcome.heldUp);
-        for (const [id, ip] of outcome.heldUpIps) heldUpIps.set(id, ip);
-        const applicationIds = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
+        putBack(heldUpUses, outcome.heldUpUses);
+        const topics = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
+        for (const id of developers) topics.add(id);
         batch = [];
-        onWritten?.(applicationIds);
+        onWritten?.(topics);
       } catch (error) {
         entries = [...batch, ...entries];
         batch = [];
-        for (const [id, ip] of addresses) if (!lastIps.has(id)) lastIps.set(id, ip);
+        putBack(uses, used);
         log.error(
           { err: error, waiting: entries.length },
           'security log could not be written; will try again',
@@ -120,10 +129,10 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
         break;
       }
     }
-    isHeldUp = heldUp.length + heldUpIps.size > 0;
+    isHeldUp = heldUp.length + countUses(heldUpUses) > 0;
     entries = [...heldUp, ...entries];
     heldUp = [];
-    for (const [id, ip] of heldUpIps) if (!lastIps.has(id)) lastIps.set(id, ip);
+    putBack(uses, heldUpUses);
     trim();
   };
 
@@ -139,7 +148,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     writing = current;
     await current;
     if (writing === current) writing = undefined;
-    if (entries.length > 0 || lastIps.size > 0) schedule();
+    if (entries.length > 0 || countUses(uses) > 0) schedule();
   };
 
   return {
@@ -156,7 +165,13 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     },
     seen(licenseId, ip) {
       if (ip === null) return;
-      if (lastIps.size < maxBuffered || lastIps.has(licenseId)) lastIps.set(licenseId, ip);
+      const { addresses } = uses;
+      if (addresses.size < maxBuffered || addresses.has(licenseId)) addresses.set(licenseId, ip);
+      schedule();
+    },
+    deviceSeen(deviceId, use) {
+      const { devices } = uses;
+      if (devices.size < maxBuffered || devices.has(deviceId)) devices.set(deviceId, use);
       schedule();
     },
     flush,
@@ -184,9 +199,9 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
         await sleep(delayMilliseconds);
         await flush();
       }
-      if (entries.length === 0 && lastIps.size === 0) return;
+      if (entries.length === 0 && countUses(uses) === 0) return;
       log.error(
-        { lost: entries.length, lostAddresses: lastIps.size },
+        { lost: entries.length, lostUses: countUses(uses) },
         'security log entries were lost at shutdown',
       );
       throw new Error('The security log could not be written at shutdown');
@@ -202,23 +217,28 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 async function writeWhatCanBe(
   pool: Pool,
   batch: readonly SecurityLogRow[],
-  addresses: ReadonlyMap<string, string>,
+  uses: Uses,
   log: Logger,
+  told: ToldRefusals,
 ): Promise<number> {
   try {
-    await writeBatch(pool, batch, addresses);
+    await writeBatch(pool, batch, uses.addresses, uses.devices, told);
     return 0;
   } catch (error) {
     if (!isDataRefused(error) || batch.length === 0) throw error;
     if (batch.length === 1) {
       log.error({ err: error, event: batch[0]?.event }, 'dropped a security log entry that cannot be stored');
-      return 1 + (await writeWhatCanBe(pool, [], addresses, log));
+      return 1 + (await writeWhatCanBe(pool, [], uses, log, told));
     }
     const middle = Math.ceil(batch.length / 2);
-    const dropped = await writeWhatCanBe(pool, batch.slice(0, middle), new Map(), log);
-    return dropped + (await writeWhatCanBe(pool, batch.slice(middle), addresses, log));
+    const dropped = await writeWhatCanBe(pool, batch.slice(0, middle), noUses(), log, told);
+    return dropped + (await writeWhatCanBe(pool, batch.slice(middle), uses, log, told));
   }
 }
+
+/** Whether the event of a first use or of a binding is already stored, and nobody has been woken for it. */
+const isFirstUse = ({ metadata }: SecurityLogRow): boolean =>
+  metadata?.activated === true || metadata?.bound === true;
 
 /** PostgreSQL's classes 22 (data exception) and 23 (integrity constraint violation). */
 const isDataRefused = (error: unknown): boolean =>

@@ -3,6 +3,7 @@ import { concatBytes, utf8 } from '../../protocol/bytes.ts';
 import { canonicalJson, type JsonObject } from '../../protocol/canonical-json.ts';
 import { goodAnswer, now, sealAnswer } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
+import { explanationCases, licenseMemberCases } from './v2/answer-shapes.ts';
 
 export interface AnswerVector {
   readonly why: string;
@@ -22,7 +23,15 @@ const untrusted = 'untrusted-answer';
 
 /** Answers to the request of the exchange, with the result of a client that requested the echo (SPEC §7). */
 export function answerVectors(): AnswerVector[] {
-  return [...wellMade(), ...envelopes(), ...texts(), ...signedTexts(), ...bindings(), ...shapes()];
+  return [
+    ...wellMade(),
+    ...envelopes(),
+    ...texts(),
+    ...signedTexts(),
+    ...bindings(),
+    ...shapes(),
+    ...licenseShapes(),
+  ];
 }
 
 function inner(why: string, members: JsonObject, expect: string): AnswerVector {
@@ -151,6 +160,18 @@ function signedTexts(): AnswerVector[] {
     text('signed: white space at the end', `${goodText}\n`),
     text('signed: an unknown member 65 deep', withLater(`${'['.repeat(64)}${']'.repeat(64)}`)),
     text('signed: an unknown member 20,000 deep', withLater(deep)),
+  ];
+}
+
+/** Members that are absent if they have nothing to say. */
+function licenseShapes(): AnswerVector[] {
+  return [
+    ...licenseMemberCases.map(({ why, members, valid }) =>
+      inner(why, { ...goodAnswer, ...members }, valid ? 'valid' : untrusted),
+    ),
+    ...explanationCases.map(({ why, code, members }) =>
+      inner(why, { ...refused, code, ...members }, 'refused'),
+    ),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { AnswerVector } from './answers.ts';
 import { type ClientAuthVerb, goodClientResult } from './client-auth-exchange.ts';
 import { goodAnswer, now, sealAnswer } from './exchange.ts';
 import { fixedBytes } from './material.ts';
+import { licenseMemberCases } from './v2/answer-shapes.ts';
 
 const untrusted = 'untrusted-answer';
 type Cases = (why: string, members: JsonObject, expect: string) => AnswerVector;
@@ -124,6 +125,9 @@ function shapes(good: Good, changed: Cases, answer: Cases): AnswerVector[] {
     licensed('a license with a tier as text', { subscriptionTier: '2' }),
     licensed('a license with status null', { status: null }),
     licensed('a license whose expiry is no instant', { expiresAt: 'never' }),
+    ...licenseMemberCases.map(({ why, members, valid }) =>
+      changed(why, { license: { ...license, ...members } }, valid ? 'valid' : untrusted),
+    ),
     bad('a license without a tier', { license: omit(license, 'subscriptionTier') }),
     bad('a license without an expiry, which is null where it never expires', {
       license: omit(license, 'expiresAt'),

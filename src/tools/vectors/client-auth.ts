@@ -12,8 +12,11 @@ const license: readonly VerdictCode[] = [
   'LICENSE_NOT_FOUND',
   'APP_MISMATCH',
   'BANNED',
+  'SUSPENDED',
   'EXPIRED',
+  'DEVICE_RELEASED',
   'HWID_MISMATCH',
+  'DEVICE_LIMIT',
 ];
 
 /** Register, login and upgrade: one successful exchange each, then requests and answers (SPEC §6, §7, §10). */

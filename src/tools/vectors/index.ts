@@ -2,6 +2,7 @@ import { answerVectors } from './answers.ts';
 import { base64Vectors } from './base64.ts';
 import { canonicalJsonVectors } from './canonical-json.ts';
 import { clientAuthVectors } from './client-auth.ts';
+import { deviceVectors } from './devices.ts';
 import { exchangeVector } from './exchange.ts';
 import { handshakeVectors } from './handshakes.ts';
 import { keyScheduleVectors } from './key-schedule.ts';
@@ -26,5 +27,6 @@ export function sealedVectors() {
     answers: answerVectors(),
     requestEcho: requestEchoVectors(),
     clientAuth: clientAuthVectors(),
+    devices: deviceVectors(),
   };
 }

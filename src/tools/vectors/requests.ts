@@ -1,6 +1,7 @@
 import { decodeBase64, encodeBase64 } from '../../protocol/base64.ts';
 import { goodRequest, now, sealRequest, sessionId } from './exchange.ts';
 import { fixedBytes, flipBit } from './material.ts';
+import { labelCases } from './v2/request-shapes.ts';
 
 export interface RequestVector {
   readonly why: string;
@@ -156,6 +157,7 @@ function rests(): RequestVector[] {
     inner('no hwid', withoutHwid, 'accept'),
     inner('no echo asked for', withoutEcho, 'accept'),
     inner('an unknown inner member', { ...goodRequest, later: { is: 'ignored' } }, 'accept'),
+    ...labelCases.map(({ why, change }) => inner(why, { ...goodRequest, ...change }, 'accept')),
     inner('no license key', withoutKey, malformed),
     inner('an empty license key', { ...goodRequest, licenseKey: '' }, malformed),
     inner('a license key of 256 characters', { ...goodRequest, licenseKey: 'K'.repeat(256) }, 'accept'),

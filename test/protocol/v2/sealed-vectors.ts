@@ -44,7 +44,16 @@ const schema = z.object({
   }),
   calls: z.array(
     z.object({
-      call: z.enum(['validate', 'lease', 'register', 'login', 'upgrade']),
+      call: z.enum([
+        'validate',
+        'lease',
+        'register',
+        'login',
+        'upgrade',
+        'devices.list',
+        'devices.release',
+        'devices.move',
+      ]),
       request: z.object({
         json: z.string(),
         plaintextHex: hex,

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registerMembers } from '../../../src/protocol/messages.ts';
-import { answerCodes, callErrorStatus, callHead, callMembers } from '../../../src/protocol/v2/messages.ts';
+import {
+  answerCodes,
+  callAnswers,
+  callErrorStatus,
+  callHead,
+  callMembers,
+} from '../../../src/protocol/v2/messages.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const spec = read('src/protocol/v2/SPEC.md');
@@ -38,6 +44,17 @@ describe('SPEC.md', () => {
     const members = Object.values(callMembers).flatMap((members) => Object.keys(members.shape));
     for (const name of [...members, ...Object.keys(callHead.shape)]) {
       expect(described.includes(`| \`${name}\``), name).toBe(true);
+    }
+  });
+
+  it('describes every member of every answer, and the order of the codes of every call', () => {
+    for (const [call, answer] of Object.entries(callAnswers)) {
+      for (const { shape } of answer.options) {
+        for (const name of Object.keys(shape)) {
+          expect(section(7).includes(`\`${name}\``), `${call}: ${name}`).toBe(true);
+        }
+      }
+      expect(section(11)).toMatch(new RegExp(`^\\| ${call.replace('.', '\\.')} +\\| `, 'm'));
     }
   });
 

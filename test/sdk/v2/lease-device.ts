@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/protocol/canonical-json.ts';
 import { deviceHash } from '../../../src/protocol/v2/device-hash.ts';
 import { leaseHeader } from '../../../src/protocol/v2/signed-token.ts';
 import { type Client, type ClientOptions, createClient } from '../../../src/sdk/index.ts';
-import { appId, licenseId, type StandIn } from './stand-in.ts';
+import { appId, entitlements, licenseId, type StandIn } from './stand-in.ts';
 import { storeInMemory } from './stores.ts';
 
 export const licenseKey = 'QW7RT-9XKLM-2VBNP-HJ4DF-6SGC8';
@@ -69,7 +69,7 @@ export function claimsOf(server: StandIn, change: JsonObject = {}): JsonObject {
     lex: Date.parse('2030-01-01T00:00:00.000Z') / 1000,
     dev: deviceHash(appId, hwid),
     tier: 3,
-    ent: { seats: 5, 'export.pdf': true, edition: 'pro' },
+    ent: entitlements,
     rev: 1,
     seq: 1,
     ...change,

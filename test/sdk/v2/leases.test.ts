@@ -57,6 +57,9 @@ describe('a lease', () => {
       status: 'active',
       expiresAt: new Date('2030-01-01T00:00:00.000Z'),
       subscriptionTier: 3,
+      graceEndsAt: null,
+      entitlements: { seats: 5, 'export.pdf': true, edition: 'pro' },
+      metadata: {},
       source: 'lease',
       leaseExpiresAt: new Date((Math.floor(server.clock / 1000) + term) * 1000),
     });

@@ -89,6 +89,9 @@ export interface StandIn {
   close(): Promise<void>;
 }
 
+/** What the license entitles to, in answers and in leases. */
+export const entitlements = { seats: 5, 'export.pdf': true, edition: 'pro' };
+
 const signedIn = {
   sessionToken: 'an-opaque-token',
   expiresAt: '2030-01-08T00:00:00.000Z',
@@ -96,13 +99,38 @@ const signedIn = {
   license: { id: licenseId, status: 'active', expiresAt: '2030-01-01T00:00:00.000Z', subscriptionTier: 3 },
   session: { ip: '192.0.2.1', hwid: null },
 };
-const licensed = { status: 'active', expiresAt: '2030-01-01T00:00:00.000Z', subscriptionTier: 3, licenseId };
+const licensed = {
+  status: 'active',
+  expiresAt: '2030-01-01T00:00:00.000Z',
+  subscriptionTier: 3,
+  licenseId,
+  entitlements,
+};
+const allowance = { nextMoveAt: null, movesLeft: null };
+const deviceId = '01890a5d-e4f5-7c6d-a071-8293a4b5c6d7';
 const results: Readonly<Record<string, JsonObject>> = {
   validate: licensed,
   lease: licensed,
   register: signedIn,
   login: signedIn,
   upgrade: signedIn,
+  'devices.list': {
+    licenseId,
+    devices: [
+      {
+        id: deviceId,
+        name: 'Laptop',
+        platform: null,
+        firstSeenAt: '2026-01-01T00:00:00.000Z',
+        lastSeenAt: '2026-02-01T00:00:00.000Z',
+        current: true,
+      },
+    ],
+    deviceLimit: 3,
+    ...allowance,
+  },
+  'devices.release': { licenseId, releasedDeviceId: deviceId, ...allowance },
+  'devices.move': { licenseId, deviceId, releasedDeviceId: deviceId, ...allowance },
 };
 
 /** A server on loopback that implements version 2, and that each test can make misbehave. */

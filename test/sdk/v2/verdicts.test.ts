@@ -20,6 +20,9 @@ describe('validate', () => {
       status: 'active',
       expiresAt: new Date('2030-01-01T00:00:00.000Z'),
       subscriptionTier: 3,
+      graceEndsAt: null,
+      entitlements: { seats: 5, 'export.pdf': true, edition: 'pro' },
+      metadata: {},
       source: 'service',
     });
   });
@@ -70,6 +73,9 @@ describe.for(verbs)('%s', ([name, ask]) => {
         status: 'active',
         expiresAt: new Date('2030-01-01T00:00:00.000Z'),
         subscriptionTier: 3,
+        graceEndsAt: null,
+        entitlements: {},
+        metadata: {},
       },
       session: { ip: '192.0.2.1', hwid: null },
     });

@@ -1,7 +1,7 @@
 import { deviceHash } from '../../../protocol/v2/device-hash.ts';
 import type { CallName } from '../../../protocol/v2/messages.ts';
 import { appId } from '../exchange.ts';
-import { goodAnswer, licenseId, refusal, signedIn } from './calls.ts';
+import { devices, goodAnswer, licenseId, refusal, signedIn } from './calls.ts';
 import { goodClaims, lease, leaseOf } from './lease.ts';
 
 /** The members of a signed answer, and the result of a client (SPEC §7). */
@@ -15,9 +15,31 @@ export interface AnswerShape {
 
 /** Answers to a call that are correct but for their members. */
 export function answerShapes(call: CallName): AnswerShape[] {
-  const isLicense = call === 'validate' || call === 'lease';
-  return [...verdicts(call), ...(isLicense ? licenses(call) : signIns(call))];
+  return [...verdicts(call), ...explanations(call), ...successes(call)];
 }
+
+function successes(call: CallName): AnswerShape[] {
+  switch (call) {
+    case 'validate':
+    case 'lease':
+      return [...licenses(call), ...licenseMembers(call, (members) => members)];
+    case 'register':
+    case 'login':
+    case 'upgrade':
+      return [...signIns(call), ...licenseMembers(call, ofLicense)];
+    case 'devices.list':
+    case 'devices.release':
+    case 'devices.move':
+      return deviceShapes[call]();
+  }
+}
+
+/** Successes of the calls about devices. Version 1 has the same. */
+export const deviceShapes = {
+  'devices.list': () => [...allowances('devices.list'), ...lists()],
+  'devices.release': () => [...allowances('devices.release'), ...releases()],
+  'devices.move': () => [...allowances('devices.move'), ...moves()],
+} as const;
 
 const changed = (call: CallName, why: string, change: object, valid = false): AnswerShape => ({
   why,
@@ -54,6 +76,111 @@ function verdicts(call: CallName): AnswerShape[] {
     changed(call, 'keys as a number', { keys: 1 }),
     refusedWith('a refusal with an empty code', { code: '' }),
     refusedWith('a refusal with a code of 65 characters', { code: 'X'.repeat(65) }),
+  ];
+}
+
+/** Members that explain a refusal. It stands, whatever they look like. Version 1 has the same. */
+export const explanationCases = [
+  { why: 'a released device', code: 'DEVICE_RELEASED', members: { releasedAt: '2025-10-08T08:53:20.000Z' } },
+  { why: 'a move too soon', code: 'MOVE_COOLDOWN', members: { retryAt: '2025-10-10T08:53:20.000Z' } },
+  { why: 'no moves left', code: 'MOVES_EXHAUSTED', members: { resetsAt: '2025-10-10T08:53:20.000Z' } },
+  { why: 'no moves left, for ever', code: 'MOVES_EXHAUSTED', members: {} },
+  {
+    why: 'a released device, at no instant',
+    code: 'DEVICE_RELEASED',
+    members: { releasedAt: 'yesterday', retryAt: 1, resetsAt: null },
+  },
+] as const;
+
+const explanations = (call: CallName): AnswerShape[] =>
+  explanationCases.map(({ why, code, members }) => ({
+    why,
+    members: { ...refusal(call, code), ...members },
+    expect: 'refused',
+  }));
+
+const ofLicense = (change: object) => ({ license: { ...signedIn.license, ...change } });
+
+/** The members of a license that are absent if they have nothing to say. Version 1 has the same. */
+export const licenseMemberCases = [
+  { why: 'a license in its grace', members: { graceEndsAt: '2025-10-10T08:53:20.000Z' }, valid: true },
+  {
+    why: 'entitlements of each type',
+    members: { entitlements: { 'export.pdf': true, seats: 5, channel: 'beta', none: '', offset: -1 } },
+    valid: true,
+  },
+  { why: 'no entitlement in an object of them', members: { entitlements: {} }, valid: true },
+  {
+    why: 'metadata of each type',
+    members: { metadata: { 'Gr\u00f6\u00dfe': 'XL', trial: false, batch: 7 } },
+    valid: true,
+  },
+  { why: 'a grace that ends at no instant', members: { graceEndsAt: 'soon' }, valid: false },
+  { why: 'a grace that ends null', members: { graceEndsAt: null }, valid: false },
+  { why: 'entitlements null', members: { entitlements: null }, valid: false },
+  { why: 'entitlements as a list', members: { entitlements: ['export.pdf'] }, valid: false },
+  { why: 'an entitlement that is null', members: { entitlements: { seats: null } }, valid: false },
+  { why: 'an entitlement that is an object', members: { entitlements: { seats: { max: 5 } } }, valid: false },
+  { why: 'metadata as a text', members: { metadata: 'XL' }, valid: false },
+  { why: 'a value of metadata that is a list', members: { metadata: { sizes: ['XL'] } }, valid: false },
+] as const;
+
+const licenseMembers = (call: CallName, within: (members: object) => object): AnswerShape[] =>
+  licenseMemberCases.map(({ why, members, valid }) => changed(call, why, within(members), valid));
+
+function allowances(call: CallName): AnswerShape[] {
+  return [
+    changed(call, 'moves at once, and any number', { nextMoveAt: null, movesLeft: null }, true),
+    changed(call, 'no moves left', { movesLeft: 0 }, true),
+    without(call, 'nextMoveAt'),
+    without(call, 'movesLeft'),
+    without(call, 'licenseId'),
+    changed(call, 'the next move at no instant', { nextMoveAt: 'soon' }),
+    changed(call, 'a negative number of moves', { movesLeft: -1 }),
+    changed(call, 'a license id in upper case', { licenseId: licenseId.toUpperCase() }),
+  ];
+}
+
+function lists(): AnswerShape[] {
+  const call = 'devices.list';
+  const listed = (why: string, change: object, valid = false) =>
+    changed(call, why, { devices: devices.map((device) => ({ ...device, ...change })) }, valid);
+  return [
+    changed(call, 'no devices', { devices: [] }, true),
+    without(call, 'next', true),
+    listed('devices with an unknown member', { later: 1 }, true),
+    listed('a device that is not the one that asks', { current: false }, true),
+    without(call, 'devices'),
+    without(call, 'deviceLimit'),
+    changed(call, 'devices null', { devices: null }),
+    changed(call, 'a device limit as a text', { deviceLimit: '3' }),
+    changed(call, 'a next that is no UUID', { next: 'more' }),
+    listed('a device without an id', { id: undefined }),
+    listed('a device without a name, which is null where there is none', { name: undefined }),
+    listed('a device without a platform, which is null where there is none', { platform: undefined }),
+    listed('a device that was never seen', { lastSeenAt: null }),
+    listed('a device that was first seen at no instant', { firstSeenAt: '2025-10-01' }),
+    listed('a device that is current as a text', { current: 'true' }),
+  ];
+}
+
+function releases(): AnswerShape[] {
+  const call = 'devices.release';
+  return [
+    changed(call, 'the device that asks', { current: true }, true),
+    without(call, 'releasedDeviceId'),
+    changed(call, 'a released device that is no UUID', { releasedDeviceId: 'laptop' }),
+    changed(call, 'current as a number', { current: 1 }),
+  ];
+}
+
+function moves(): AnswerShape[] {
+  const call = 'devices.move';
+  return [
+    without(call, 'releasedDeviceId', true),
+    without(call, 'deviceId'),
+    changed(call, 'a device id that is no UUID', { deviceId: 'laptop' }),
+    changed(call, 'a released device null', { releasedDeviceId: null }),
   ];
 }
 

@@ -277,7 +277,7 @@ function bindings(call: CallName): AnswerVector[] {
     ...callNames
       .filter((other) => other !== call)
       .map((other) => is(`the answer of ${other}, to this request`, goodAnswer(other))),
-    is('the name of another call', { ...good, call: 'devices.list' }),
+    is('the name of another call', { ...good, call: 'devices.rename' }),
     is('the name of the call in upper case', { ...good, call: call.toUpperCase() }),
     is('no call', withoutCall),
     is('version 1', { ...good, v: 1 }),

@@ -9,20 +9,76 @@ export interface RequestShape {
 
 /** The members of requests that differ from the good request of a call. */
 export function requestShapes(call: CallName): RequestShape[] {
-  return [accepted('an unknown member', { later: { is: 'ignored' } }), ...devices(call), ...byCall[call]()];
+  return [
+    accepted('an unknown member', { later: { is: 'ignored' } }),
+    ...devices(call),
+    ...labels(call),
+    ...byCall[call](),
+  ];
 }
 
 const accepted = (why: string, change: object): RequestShape => ({ why, change, valid: true });
 const refused = (why: string, change: object): RequestShape => ({ why, change, valid: false });
 
 function devices(call: CallName): RequestShape[] {
-  const without = call === 'lease' ? refused : accepted;
+  const without = call === 'lease' || call === 'devices.move' ? refused : accepted;
   return [
     without('no hwid', call === 'validate' ? { hwid: undefined, lease: undefined } : { hwid: undefined }),
     accepted('a hwid of 256 characters', { hwid: 'h'.repeat(256) }),
     refused('a hwid of 257 characters', { hwid: 'h'.repeat(257) }),
     refused('an empty hwid', { hwid: '' }),
     refused('hwid null', { hwid: null }),
+  ];
+}
+
+/** Malformed labels count as not sent. Version 1 has the same. */
+export const labelCases = [
+  { why: 'a name and a platform', change: { deviceName: 'n'.repeat(64), platform: 'p'.repeat(32) } },
+  { why: 'neither name nor platform', change: { deviceName: undefined, platform: undefined } },
+  {
+    why: 'a name and a platform that are too long, which are ignored',
+    change: { deviceName: 'n'.repeat(65), platform: 'p'.repeat(33) },
+  },
+  {
+    why: 'a name and a platform of other types, which are ignored',
+    change: { deviceName: { is: 1 }, platform: null },
+  },
+] as const;
+
+/** A list and a release bind no device, so they have no labels. */
+function labels(call: CallName): RequestShape[] {
+  if (call === 'devices.list' || call === 'devices.release') return [];
+  return labelCases.map(({ why, change }) => accepted(why, change));
+}
+
+/** A request names a license key, or an account, and not both. */
+function owners(named: 'key' | 'account'): RequestShape[] {
+  const key = { licenseKey: 'QW7RT-9XKLM-2VBNP-HJ4DF-6SGC8' };
+  const account = { username: 'j\u00f6rg x', password: 'p' };
+  const none = { licenseKey: undefined, username: undefined, password: undefined };
+  return [
+    accepted('a license key and no account', { ...none, ...key }),
+    accepted('an account and no license key', { ...none, ...account }),
+    refused('neither license key nor account', none),
+    refused('a license key and an account', { ...key, ...account }),
+    refused('a username without a password', { ...none, username: 'ada' }),
+    refused('a password without a username', { ...none, password: 'p' }),
+    refused('a license key with a username', { ...none, ...key, username: 'ada' }),
+    ...(named === 'key'
+      ? licenseKeys
+      : [
+          refused('a password of 1,025 characters', { password: 'p'.repeat(1025) }),
+          refused('an empty username', { username: '' }),
+        ]),
+  ];
+}
+
+function ids(name: string, isRequired: boolean): RequestShape[] {
+  return [
+    (isRequired ? refused : accepted)(`no ${name}`, { [name]: undefined }),
+    refused(`${name} in upper case`, { [name]: '01890A5D-E4F5-7C6D-A071-8293A4B5C6D7' }),
+    refused(`${name} that is no UUID`, { [name]: 'laptop' }),
+    refused(`${name} null`, { [name]: null }),
   ];
 }
 
@@ -110,4 +166,7 @@ const byCall: { readonly [Call in CallName]: () => readonly RequestShape[] } = {
     accepted('a username that no account can have', foreignName),
     accepted('a password, which is ignored like any unknown member', { password: 1 }),
   ],
+  'devices.list': () => [...owners('key'), ...ids('after', false)],
+  'devices.release': () => [...owners('account'), ...ids('deviceId', true)],
+  'devices.move': () => [...owners('key'), ...ids('releaseDeviceId', false)],
 };

@@ -232,7 +232,7 @@ function heads(): RequestVector[] {
         appNotFound,
       ),
     ),
-    changed('an unknown call', { call: 'devices.list' }, failed),
+    changed('an unknown call', { call: 'devices.rename' }, failed),
     changed('the call in upper case', { call: 'VALIDATE' }, failed),
     changed('a call that is a name of every object', { call: 'constructor' }, failed),
   ];

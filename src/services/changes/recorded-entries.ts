@@ -1,9 +1,11 @@
-import type { Prisma } from '../db/client.ts';
+import type { Prisma } from '../../db/client.ts';
 
-/** The security log entries that a transaction writes. Followers wait for them until it has ended. */
+/** What a transaction writes that open streams deliver. */
 export interface RecordedEntries {
-  /** Notes an entry as soon as its id is assigned. */
+  /** Notes an entry of the security log as soon as its id is assigned. Followers wait for it until the transaction has ended. */
   note(applicationId: string, id: string): void;
+  /** Notes that there are new events of a developer. */
+  noteEvents(developerId: string): void;
 }
 
 const open = new WeakMap<Prisma.TransactionClient, RecordedEntries>();
@@ -19,4 +21,9 @@ export function noteEntry(transaction: Prisma.TransactionClient, applicationId: 
   if (entries === undefined)
     throw new TypeError('Record entries about an application in changeInTransaction');
   entries.note(applicationId, id);
+}
+
+/** Notes that a transaction writes events. A command, which tracks none, wakes nobody: readers find them a little later. */
+export function noteEvents(transaction: Prisma.TransactionClient, developerId: string): void {
+  open.get(transaction)?.noteEvents(developerId);
 }
