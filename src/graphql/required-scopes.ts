@@ -8,7 +8,14 @@ import type { Scope } from '../services/scopes.ts';
 export const requiredScopes: Readonly<Record<string, readonly Scope[]>> = {
   'Query.me': ['account:read'],
   'Query.metrics': ['logs:read'],
-  'Query.accountExport': ['account:read', 'applications:read', 'licenses:read', 'users:read', 'logs:read'],
+  'Query.accountExport': [
+    'account:read',
+    'applications:read',
+    'licenses:read',
+    'users:read',
+    'logs:read',
+    'webhooks:read',
+  ],
   'Query.endUserExport': ['users:read', 'licenses:read', 'logs:read'],
   'Query.application': ['applications:read'],
   'Query.license': ['licenses:read'],

@@ -568,6 +568,7 @@ export const examples: Readonly<Record<string, Example>> = {
         bans: [{ ...ban, applicationId }],
         apiKeys: [listedApiKey],
         sessions: [session],
+        webhooks: [webhook],
         securityLog: [logEntry],
       },
     },

@@ -476,6 +476,7 @@ export const accountExportSchema = z
     bans: z.array(banSchema.extend({ applicationId: uuid })),
     apiKeys: z.array(listedApiKeySchema),
     sessions: z.array(accountSessionSchema.omit({ current: true })),
+    webhooks: z.array(webhookSchema),
     securityLog: z.array(securityLogEntrySchema).openapi({ description: 'The newest 10,000 entries.' }),
   })
   .openapi('AccountExport');

@@ -132,7 +132,7 @@ const webhookFamilies = ({ counts, webhooks }: Observed): MetricFamily[] => [
   }),
   single({
     name: 'latchkey_webhook_oldest_due_seconds',
-    help: 'For how long the earliest of these could have been attempted; read every 30 s.',
+    help: 'For how long the earliest of these could have been attempted, without those that wait for a receiver; read every 30 s.',
     type: 'gauge',
     ofWorkers: 'max',
     value: () => webhooks.figures.oldestDueSeconds,

@@ -6,10 +6,7 @@ export interface WebhookEngine {
    * Makes the first attempt of a delivery that was created with a claim. Resolves when its result is stored.
    * @throws {ServiceError} TOO_MANY_DELIVERIES
    */
-  attemptNow(
-    owner: { readonly webhookId: string; readonly developerId: string },
-    deliveryId: () => Promise<string>,
-  ): Promise<void>;
+  attemptNow(developerId: string, deliveryId: () => Promise<string>): Promise<void>;
   /** Starts no more attempts. */
   stop(): void;
   /**
@@ -25,7 +22,10 @@ export interface WebhookEngine {
 export interface WebhookFigures {
   /** Deliveries of enabled webhooks that wait for an attempt; counted up to 100,000. */
   readonly waiting: number;
-  /** For how long the earliest of them could have been attempted, in seconds; 0 if none could. */
+  /**
+   * For how long the earliest of them could have been attempted, in seconds; 0 if none could. Those of webhooks to which an
+   * attempt is in progress wait for a receiver, not for the service, and are left out.
+   */
   readonly oldestDueSeconds: number;
   /** Webhooks that the service has disabled. */
   readonly disabled: number;

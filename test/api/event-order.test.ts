@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createApiKey } from '../graphql/support.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { openEventStream } from '../setup/event-stream.ts';
 import { allEvents, idsOf, pageOfEvents, type ShownEvent } from '../setup/events.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
+import { allowLoopback, createWebhook, startReceiver } from '../setup/webhook-receiver.ts';
 import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
 import { noLimits } from './support.ts';
 
@@ -14,8 +15,9 @@ describe.skipIf(!isPossible)('with three instances,', () => {
   let all: readonly TestServer[];
   let one: TestServer;
   beforeAll(async () => {
-    one = await startTestServer({ database: 'server', env: noLimits });
-    const beside = () => startTestServer({ beside: one, env: noLimits });
+    const env = { ...noLimits, ...allowLoopback };
+    one = await startTestServer({ database: 'server', env });
+    const beside = () => startTestServer({ beside: one, env });
     all = [one, await beside(), await beside()];
   });
   afterAll(async () => {
@@ -60,6 +62,9 @@ describe.skipIf(!isPossible)('with three instances,', () => {
   };
 
   test('every reader gets what twenty writers do at once: all of it, once, in one order', async () => {
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    await createWebhook(world.client, { url: receiver.url() });
     const before = await allEvents(world.client);
     const after = before.at(-1)?.id ?? null;
     const streams = await Promise.all(clients.map((client) => follow(client, after)));
@@ -85,6 +90,10 @@ describe.skipIf(!isPossible)('with three instances,', () => {
     for (const stream of streams)
       expect(idsOf(await stream.take<ShownEvent>(expected))).toEqual(idsOf(first));
     expect(await allEvents(world.client, after)).toEqual(first);
+    // The webhook's own creation may be its first event.
+    const sent = () => receiver.received.map(({ event }) => event.id).filter((id) => id !== after);
+    await vi.waitFor(() => expect(sent().length).toBeGreaterThanOrEqual(expected), { timeout: 60_000 });
+    expect(sent()).toEqual(idsOf(first));
   });
 
   test('the events of one license are in the order of its changes, whoever makes them', async () => {

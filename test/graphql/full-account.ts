@@ -161,9 +161,9 @@ export async function createFullAccount(server: TestServer): Promise<FullAccount
   for (const id of [deliveryId, anotherDeliveryId]) {
     await sql(
       server,
-      `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, status, attempts, last_attempt_at,
+      `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, sequence, status, attempts, last_attempt_at,
          latency_milliseconds, status_code, answer, error)
-       VALUES ($1, $2, $3, 'device.moved', 'failed', 10, now(), 5, 500, $4, 'no')`,
+       VALUES ($1, $2, $3, 'device.moved', 1, 'failed', 10, now(), 5, 500, $4, 'no')`,
       [id, webhook.id, newId(), `answer ${mark}`],
     );
   }

@@ -37,6 +37,10 @@ describe('on the running service', () => {
   test('every list can be requested in pages of 200, the maximum', async () => {
     const { latchkey, createApplication } = await createManagedWorld(server);
     const { id: applicationId, mintOne } = await createApplication();
+    const { createWebhook } = await latchkey.request(management.CreateWebhookDocument, {
+      input: { url: 'https://example.com/hook', types: ['license.banned'] },
+    });
+    const ofWebhook = { first: 200, id: createWebhook.webhook.id };
     const ofLicense = { first: 200, licenseId: (await mintOne()).id };
     const mine = { first: 200 };
     const of = { ...mine, applicationId };
@@ -51,6 +55,8 @@ describe('on the running service', () => {
       latchkey.paginate(management.AccountSecurityLogDocument, mine, (data) => data.me.account.securityLog),
       latchkey.paginate(management.ApiKeysDocument, mine, (data) => data.me.account.apiKeys),
       latchkey.paginate(management.SessionsDocument, mine, (data) => data.me.account.sessions),
+      latchkey.paginate(management.WebhooksDocument, mine, (data) => data.me.account.webhooks),
+      latchkey.paginate(management.WebhookDeliveriesDocument, ofWebhook, (data) => data.webhook.deliveries),
     ];
     for (const list of lists) expect(await countOf(list.pages())).toBe(1);
     const paged = definitions.filter(

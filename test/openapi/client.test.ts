@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ApiClient, randomIp } from '../setup/api-client.ts';
 import { deviceRequestOf } from '../setup/device-request.ts';
 import { openSession } from '../setup/sealed-client.ts';
 import { totpCodeOf } from '../setup/second-factor.ts';
 import { useServer } from '../setup/use-world.ts';
+import { allowLoopback, startReceiver } from '../setup/webhook-receiver.ts';
 import { answerSchema, faultsOf, requestSchema, routes } from './contract.ts';
 import {
   createClient,
@@ -16,7 +17,7 @@ import {
   type Result,
 } from './generated/client.ts';
 
-const server = useServer();
+const server = useServer({ env: allowLoopback });
 
 /** What one call sent and got. */
 interface Exchange {
@@ -217,6 +218,25 @@ describe('with the client that is generated from openapi.json', () => {
     ]);
     const { events } = await good(api.listEvents({ query: { types: 'license.banned', limit: 1 } }));
     expect(events).toMatchObject([{ type: 'license.banned', subject: { kind: 'license' } }]);
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    const { webhook } = await good(api.createWebhook({ body: { url: receiver.url(), types: ['*'] } }));
+    const hook = { id: webhook.id };
+    expect((await good(api.listWebhooks())).webhooks).toHaveLength(1);
+    await good(api.updateWebhook({ path: hook, body: { description: 'Shop' } }));
+    expect((await good(api.getWebhook({ path: hook }))).webhook.description).toBe('Shop');
+    const { delivery } = await good(api.testWebhook({ path: hook }));
+    expect(delivery).toMatchObject({ status: 'succeeded', statusCode: 200 });
+    const found = await good(api.listWebhookDeliveries({ path: hook, query: { status: 'succeeded' } }));
+    expect(found.deliveries.map(({ id }) => id)).toContain(delivery.id);
+    await good(api.redeliverWebhookDelivery({ path: { ...hook, deliveryId: delivery.id } }));
+    expect((await good(api.rotateWebhookSecret({ path: hook }))).secret).toMatch(/^whsec_/);
+    const period = { from: webhook.createdAt, to: '2100-01-01T00:00:00.000Z' };
+    await good(api.replayWebhook({ path: hook, body: period }));
+    const { webhooks } = (await good(api.exportAccount())).export;
+    expect(webhooks).toMatchObject([{ ...hook, description: 'Shop' }]);
+    await good(api.deleteWebhook({ path: hook }));
+
     const { metrics } = await good(api.getMetrics());
     expect(metrics.licenses).toMatchObject({ total: 6, banned: 1 });
     expect(metrics.validations24h.byCode).toEqual({ OK: 2 });

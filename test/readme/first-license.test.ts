@@ -33,7 +33,7 @@ test('the commands of the README, then of docs/integrating.md and docs/events.md
   const readme = testedSteps('README.md');
   const integrating = testedSteps('docs/integrating.md');
   const events = testedSteps('docs/events.md');
-  expect([readme.length, integrating.length, events.length]).toEqual([5, 3, 2]);
+  expect([readme.length, integrating.length, events.length]).toEqual([5, 4, 2]);
   const steps = [...readme, ...integrating, ...events];
   const service = await startServiceProcess({ DATA_DIR: 'memory:' });
   // Packages come from here and not from the network.

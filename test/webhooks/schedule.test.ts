@@ -41,30 +41,41 @@ const owner = (webhookId: string, developerId: string, isProven = true) => ({
   developerId,
   isProven,
 });
-const limits = { total: 20, unproven: 10, perDeveloper: 4, perWebhook: 3 };
+const limits = { total: 20, unproven: 10, testsPerDeveloper: 2 };
 
-test('a webhook that has not proved that it answers gets one place', () => {
+test('a webhook gets one attempt at a time', () => {
   const slots = createSlots(limits);
-  expect(slots.room(owner('a', 'ada', false))).toBe(1);
-  const release = slots.take(owner('a', 'ada', false));
-  expect(slots.room(owner('a', 'ada', false))).toBe(0);
-  release();
-  release();
-  expect(slots.room(owner('a', 'ada', false))).toBe(1);
-  expect(slots.room(owner('a', 'ada'))).toBe(3);
+  const release = slots.serve(owner('a', 'ada'));
+  expect(slots.serve(owner('a', 'ada'))).toBeNull();
+  expect(slots.serve(owner('b', 'ada'))).not.toBeNull();
+  release?.();
+  release?.();
+  expect(slots.serve(owner('a', 'ada'))).not.toBeNull();
 });
 
-test('each webhook of a developer gets a place, however many the others have', () => {
+test('webhooks that never answer leave half of the slots to those that do', () => {
   const slots = createSlots(limits);
-  for (const id of ['a', 'a', 'b', 'b']) slots.take(owner(id, 'ada'));
-  expect(slots.room(owner('a', 'ada'))).toBe(0);
-  expect(slots.room(owner('c', 'ada'))).toBe(1);
-  expect(slots.room(owner('d', 'grace'))).toBe(3);
+  for (let index = 0; index < 10; index += 1) slots.serve(owner(`${index}`, `${index}`, false));
+  expect(slots.serve(owner('more', 'eve', false))).toBeNull();
+  expect(slots.serve(owner('good', 'ada'))).not.toBeNull();
 });
 
-test('webhooks that never answer leave half of the places to those that do', () => {
+test('no more attempts are in progress than there are slots', () => {
   const slots = createSlots(limits);
-  for (let index = 0; index < 10; index += 1) slots.take(owner(`${index}`, `${index}`, false));
-  expect(slots.room(owner('more', 'eve', false))).toBe(0);
-  expect(slots.room(owner('good', 'ada'))).toBe(3);
+  const releases = Array.from({ length: 20 }, (_, index) => slots.serve(owner(`${index}`, 'ada')));
+  expect(slots.serve(owner('more', 'ada'))).toBeNull();
+  expect(slots.test('grace')).toBeNull();
+  releases[0]?.();
+  expect(slots.test('grace')).not.toBeNull();
+});
+
+test('a developer has some tests at a time, which take no slot of another', () => {
+  const slots = createSlots(limits);
+  const release = slots.test('ada');
+  slots.test('ada');
+  expect(slots.test('ada')).toBeNull();
+  expect(slots.test('grace')).not.toBeNull();
+  expect(slots.serve(owner('a', 'ada'))).not.toBeNull();
+  release?.();
+  expect(slots.test('ada')).not.toBeNull();
 });

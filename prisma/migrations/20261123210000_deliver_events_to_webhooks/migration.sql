@@ -32,6 +32,7 @@ CREATE TABLE "webhook_deliveries" (
     "webhook_id" UUID NOT NULL,
     "event_id" UUID NOT NULL,
     "event_type" TEXT NOT NULL,
+    "sequence" BIGINT NOT NULL,
     "status" "WebhookDeliveryStatus" NOT NULL DEFAULT 'pending',
     "attempts" INTEGER NOT NULL DEFAULT 0,
     "next_attempt_at" TIMESTAMPTZ(3),
@@ -57,6 +58,12 @@ CREATE INDEX "webhook_deliveries_webhook_id_id_idx" ON "webhook_deliveries"("web
 CREATE INDEX "webhook_deliveries_webhook_id_status_id_idx" ON "webhook_deliveries"("webhook_id", "status", "id");
 
 CREATE INDEX "webhook_deliveries_pending_idx" ON "webhook_deliveries"("webhook_id", "next_attempt_at", "id") WHERE "status" = 'pending';
+
+-- The first delivery of a webhook that is to be attempted.
+CREATE INDEX "webhook_deliveries_in_order_idx" ON "webhook_deliveries"("webhook_id", "sequence", "id") WHERE "status" = 'pending';
+
+-- Whether an attempt is in progress.
+CREATE INDEX "webhook_deliveries_claimed_idx" ON "webhook_deliveries"("webhook_id") WHERE "claimed_until" IS NOT NULL;
 
 -- CreateIndex
 CREATE UNIQUE INDEX "webhook_deliveries_webhook_id_event_id_key" ON "webhook_deliveries"("webhook_id", "event_id");

@@ -79,7 +79,7 @@ builder.queryFields((t) => ({
     type: 'JSONObject',
     nullable: true,
     description:
-      'All data of your account: developer, applications, policies, licenses without their keys, with their devices, end users, bans, API keys, sessions, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. The export is recorded in the log. Null comes with an UNAUTHENTICATED, CONFIRMATION_REQUIRED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
+      'All data of your account: developer, applications, policies, licenses without their keys, with their devices, end users, bans, API keys, sessions, webhooks without their secrets, and the newest 10,000 log entries, in the format of REST. At most 20,000 rows of each kind and 32 MB. The export is recorded in the log. Null comes with an UNAUTHENTICATED, CONFIRMATION_REQUIRED, VALIDATION_FAILED or TOO_MANY_EXPORTS error.',
     complexity,
     resolve: (_parent, _args, { service }) =>
       whole(service, 'GET /api/v1/account/export', async () => {

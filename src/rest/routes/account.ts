@@ -100,7 +100,7 @@ const exportRoute = createRoute({
   method: 'get',
   path: '/account/export',
   operationId: 'exportAccount',
-  ...needs('account:read', 'applications:read', 'licenses:read', 'users:read', 'logs:read'),
+  ...needs('account:read', 'applications:read', 'licenses:read', 'users:read', 'logs:read', 'webhooks:read'),
   summary: "Export all of your account's data",
   description:
     'License keys, passwords and API keys are not included: the service stores only their hashes. The response is ' +

@@ -16,14 +16,14 @@ import { requireConfirmation } from '../require-confirmation.ts';
 import { exportedLog } from '../security-log/export.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
+import { webhookSelect, webhookView } from '../webhook/view.ts';
 
 export type AccountExport = Awaited<ReturnType<typeof exportAccount>>;
 
 /**
- * Exports all of a developer's data: account, applications, policies, licenses (without keys) with their devices, users, bans, API keys,
- * sessions, and the
- * newest entries of the security log. Lists are read on demand. The export is recorded in the log before any data is
- * returned; it does not include its own entry.
+ * Exports all of a developer's data: account, applications, policies, licenses (without keys) with their devices, users, bans,
+ * API keys, sessions, webhooks (without secrets), and the newest entries of the security log. Lists are read on demand. The
+ * export is recorded in the log before any data is returned; it does not include its own entry.
  * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED
  */
 export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
@@ -34,6 +34,7 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
     'licenses:read',
     'users:read',
     'logs:read',
+    'webhooks:read',
   );
   await requireConfirmation(ctx);
   const { prisma } = ctx.env.database;
@@ -65,6 +66,10 @@ export async function exportAccount({ ctx }: { ctx: ServiceContext }) {
     sessions: pagesOf(ctx, { developerId }, (page) =>
       prisma.accountSession.findMany({ ...page, select: accountSessionSelect }),
     ),
+    webhooks: pagesOf(ctx, { developerId }, async (page) => {
+      const rows = await prisma.webhook.findMany({ ...page, select: webhookSelect });
+      return rows.map(webhookView);
+    }),
     licenses: oneByOne(owners(), ({ id: applicationId }) =>
       withDevices(
         ctx,

@@ -33,24 +33,17 @@ export const claimEnd = `clock_timestamp() + interval '${claimSeconds} seconds'`
 /** The type of the event that a test sends. It is not in the stream of events: the delivery has all of it. */
 export const testEventType = 'webhook.test';
 
-/** How many deliveries of a webhook to claim. */
-export interface Wanted {
-  readonly webhookId: string;
-  readonly places: number;
-}
-
-/** Claims due deliveries, the earliest of each webhook first. Another instance that claims at the same time gets others. */
+/**
+ * Claims a due delivery of each webhook that has one and none in progress: that of its earliest event. Receivers get events in
+ * the order of the stream this way, from however many instances.
+ */
 export async function claimDue(
   pool: Pool,
-  wanted: readonly Wanted[],
+  webhookIds: readonly string[],
   now: Date,
 ): Promise<readonly ClaimedDelivery[]> {
-  if (wanted.length === 0) return [];
-  const { rows } = await queryWithoutTimeout<ClaimedRow>(pool, claim, [
-    wanted.map(({ webhookId }) => webhookId),
-    wanted.map(({ places }) => places),
-    now,
-  ]);
+  if (webhookIds.length === 0) return [];
+  const { rows } = await queryWithoutTimeout<ClaimedRow>(pool, claim, [webhookIds, now]);
   return rows.map(toClaimed);
 }
 
@@ -79,20 +72,25 @@ const selected = `
     LEFT JOIN events ON events.id = claimed.event_id AND events.developer_id = webhooks.developer_id
   ORDER BY claimed.id`;
 
+// Two instances that claim at once find the same delivery. The second waits for its row, which no longer fits then, and gets
+// none: skipping locked rows would send the next event too early. A first attempt is due at once, because the instance that
+// created the delivery may have a clock that is fast.
 const claim = `
   WITH due AS MATERIALIZED (
     SELECT delivery.id
-    FROM unnest($1::uuid[], $2::int[]) AS wanted (webhook_id, places)
+    FROM unnest($1::uuid[]) AS wanted (webhook_id)
       JOIN webhooks ON webhooks.id = wanted.webhook_id AND disabled_at IS NULL
       CROSS JOIN LATERAL (
         SELECT id FROM webhook_deliveries
-        WHERE webhook_id = wanted.webhook_id AND status = 'pending' AND next_attempt_at <= $3
-          AND (claimed_until < clock_timestamp()) IS NOT FALSE
-        ORDER BY next_attempt_at, id LIMIT wanted.places FOR UPDATE SKIP LOCKED
+        WHERE webhook_id = wanted.webhook_id AND status = 'pending' AND (attempts = 0 OR next_attempt_at <= $2)
+        ORDER BY sequence, id LIMIT 1
       ) AS delivery
+    WHERE NOT EXISTS (SELECT FROM webhook_deliveries
+      WHERE webhook_id = wanted.webhook_id AND claimed_until >= clock_timestamp())
   ), claimed AS (
-    UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = $3, claimed_until = ${claimEnd}
-    FROM due WHERE webhook_deliveries.id = due.id
+    UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = $2, claimed_until = ${claimEnd}
+    FROM due WHERE webhook_deliveries.id = due.id AND status = 'pending'
+      AND (claimed_until < clock_timestamp()) IS NOT FALSE
     RETURNING webhook_deliveries.*
   ) ${selected}`;
 

@@ -14,7 +14,7 @@ import { findWork, type WebhookWork, workAtOnce } from './find-work.ts';
 import { giveBack, recordResult } from './record-result.ts';
 import type { ResolveHost } from './resolve.ts';
 import type { WebhookAnswer } from './send.ts';
-import { createSlots, type Slots } from './slots.ts';
+import { createSlots, type Release } from './slots.ts';
 import type { AllowedRanges } from './url.ts';
 import { createWakes } from './wakes.ts';
 
@@ -32,8 +32,10 @@ export interface EngineOptions {
 /** How long attempts in progress may take at the end without a deadline, and how long before one they are broken off. */
 const patience = { withoutDeadline: 2_000, beforeDeadline: 1_000 } as const;
 const figuresEvery = 30_000;
-/** For how many webhooks one statement claims. Meanwhile, it holds places that it may not need. */
+/** For how many webhooks one statement claims. Meanwhile, it holds slots that it may not need. */
 const claimedTogether = 50;
+/** After so many attempts, a webhook gives its slot up to others that wait. */
+const attemptsPerTurn = 50;
 
 /**
  * Sends events to webhooks. Several instances may do so on one database: they share the work by locks (fan-out.ts,
@@ -48,6 +50,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   let figures = noFigures;
   let figuresAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
+  let isStopped = false;
 
   /** @returns null if the service stops */
   async function attemptUnlessBrokenOff(delivery: ClaimedDelivery): Promise<WebhookAnswer | null> {
@@ -59,15 +62,32 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     }
   }
 
-  /** Makes an attempt and stores its result. Never rejects. */
-  async function attempt(delivery: ClaimedDelivery, release: () => void): Promise<void> {
+  /**
+   * Makes an attempt and stores its result.
+   * @returns whether it succeeded
+   */
+  async function attempt(delivery: ClaimedDelivery): Promise<boolean> {
     const { webhookId, developerId } = delivery.webhook;
+    const answer = await attemptUnlessBrokenOff(delivery);
+    if (answer === null) {
+      await giveBack(pool, delivery);
+      return false;
+    }
+    const { isSuccess, disable } = await recordResult(pool, delivery, answer, clock.now());
+    environment().counts.webhookAttempts.add(isSuccess ? 'success' : 'failure');
+    if (disable !== null) await disableWebhook(environment(), { webhookId, developerId, reason: disable });
+    return isSuccess;
+  }
+
+  /** Makes an attempt and then, up to `most` in all, those that are due after it, while they succeed. Never rejects. */
+  async function serve(first: ClaimedDelivery, release: Release, most: number): Promise<void> {
+    const { webhookId, developerId } = first.webhook;
     try {
-      const answer = await attemptUnlessBrokenOff(delivery);
-      if (answer === null) return await giveBack(pool, delivery);
-      const { isSuccess, disable } = await recordResult(pool, delivery, answer, clock.now());
-      environment().counts.webhookAttempts.add(isSuccess ? 'success' : 'failure');
-      if (disable !== null) await disableWebhook(environment(), { webhookId, developerId, reason: disable });
+      let delivery: ClaimedDelivery | undefined = first;
+      for (let made = 1; delivery !== undefined; made += 1) {
+        const goesOn: boolean = (await attempt(delivery)) && made < most && !isStopped;
+        delivery = goesOn ? (await claimDue(pool, [webhookId], new Date(clock.now())))[0] : undefined;
+      }
     } catch (error) {
       log.warn(
         { err: error, webhookId },
@@ -79,22 +99,27 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     }
   }
 
-  function begin(delivery: ClaimedDelivery, release: () => void): Promise<void> {
-    const running = attempt(delivery, release);
+  function begin(delivery: ClaimedDelivery, release: Release, most: number): Promise<void> {
+    const running = serve(delivery, release, most);
     inProgress.add(running);
     void running.finally(() => inProgress.delete(running));
     return running;
   }
 
   async function claimAndBegin(work: readonly WebhookWork[]): Promise<void> {
-    const places = reserve(slots, work);
+    const reserved = new Map<string, Release>();
+    for (const owner of work) {
+      const release = slots.serve(owner);
+      if (release !== null) reserved.set(owner.webhookId, release);
+    }
     try {
-      const wanted = [...places].map(([webhookId, own]) => ({ webhookId, places: own.length }));
-      for (const delivery of await claimDue(pool, wanted, new Date(clock.now()))) {
-        void begin(delivery, places.get(delivery.webhook.webhookId)?.pop() ?? (() => undefined));
+      for (const delivery of await claimDue(pool, [...reserved.keys()], new Date(clock.now()))) {
+        const { webhookId } = delivery.webhook;
+        void begin(delivery, reserved.get(webhookId) ?? (() => undefined), attemptsPerTurn);
+        reserved.delete(webhookId);
       }
     } finally {
-      for (const release of [...places.values()].flat()) release();
+      for (const release of reserved.values()) release();
     }
   }
 
@@ -124,16 +149,20 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     }
   }
 
+  function stop(): void {
+    isStopped = true;
+    wakes.stop();
+  }
+
   const running = run();
   return {
     wake: wakes.wake,
-    async attemptNow({ webhookId, developerId }, deliveryId) {
-      const owner = { webhookId, developerId, isProven: true };
-      if (slots.room(owner) === 0) throw tooManyDeliveries();
-      const release = slots.take(owner);
+    async attemptNow(developerId, deliveryId) {
+      const release = slots.test(developerId);
+      if (release === null) throw tooManyDeliveries();
       try {
         const delivery = await readClaimed(pool, await deliveryId());
-        if (delivery !== null) await begin(delivery, release);
+        if (delivery !== null) await begin(delivery, release, 1);
       } finally {
         release();
       }
@@ -141,9 +170,9 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     get figures() {
       return figures;
     },
-    stop: wakes.stop,
+    stop,
     async close(deadline) {
-      wakes.stop();
+      stop();
       await running;
       const left =
         deadline === undefined
@@ -154,16 +183,6 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       clearTimeout(timer);
     },
   };
-}
-
-/** Takes the places that due webhooks may have. */
-function reserve(slots: Slots, work: readonly WebhookWork[]): Map<string, (() => void)[]> {
-  const places = new Map<string, (() => void)[]>();
-  for (const owner of work) {
-    const own = Array.from({ length: slots.room(owner) }, () => slots.take(owner));
-    if (own.length > 0) places.set(owner.webhookId, own);
-  }
-  return places;
 }
 
 const tooManyDeliveries = () =>

@@ -41,6 +41,7 @@ export const fanOut = (pool: Pool, webhookId: string, now: Date): Promise<boolea
         webhookId,
         wanted.map(({ id }) => id),
         wanted.map(({ type }) => type),
+        wanted.map(({ sequence }) => sequence),
         now,
       ]);
     }
@@ -58,9 +59,9 @@ const readEvents = `
 
 // An event may have a delivery already, by a replay.
 const insert = `
-  INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, next_attempt_at, created_at)
-  SELECT event.id, $2, event.event_id, event.type, $5, $5
-  FROM unnest($1::uuid[], $3::uuid[], $4::text[]) AS event (id, event_id, type)
+  INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, sequence, next_attempt_at, created_at)
+  SELECT event.id, $2, event.event_id, event.type, event.sequence, $6, $6
+  FROM unnest($1::uuid[], $3::uuid[], $4::text[], $5::bigint[]) AS event (id, event_id, type, sequence)
   ON CONFLICT (webhook_id, event_id) DO NOTHING`;
 
 async function isFull(client: PoolClient, webhookId: string): Promise<boolean> {

@@ -13,9 +13,10 @@ const read = `
     coalesce((
       SELECT extract(epoch FROM $1::timestamptz - min(earliest.at))::float8 FROM webhooks CROSS JOIN LATERAL (
         SELECT next_attempt_at AS at FROM webhook_deliveries
-        WHERE webhook_id = webhooks.id AND status = 'pending' AND (claimed_until < clock_timestamp()) IS NOT FALSE
-        ORDER BY next_attempt_at LIMIT 1
-      ) AS earliest WHERE disabled_at IS NULL AND earliest.at <= $1
+        WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY next_attempt_at LIMIT 1
+      ) AS earliest
+      WHERE disabled_at IS NULL AND earliest.at <= $1 AND NOT EXISTS (SELECT FROM webhook_deliveries
+        WHERE webhook_id = webhooks.id AND claimed_until >= clock_timestamp())
     ), 0) AS "oldestDueSeconds"`;
 
 export const noFigures: WebhookFigures = { waiting: 0, oldestDueSeconds: 0, disabled: 0 };

@@ -29,6 +29,7 @@ const rowsAtOnce = 1_000;
 interface FoundEvent {
   readonly id: string;
   readonly type: string;
+  readonly sequence: bigint;
 }
 
 /**
@@ -73,7 +74,7 @@ async function findEvents(
   { from, to }: z.output<typeof replayWebhookInput>,
 ): Promise<readonly FoundEvent[]> {
   const found = await env.database.prisma.$queryRaw<FoundEvent[]>`
-    SELECT events.id, events.type FROM webhooks JOIN events USING (developer_id)
+    SELECT events.id, events.type, sequence FROM webhooks JOIN events USING (developer_id)
     WHERE webhooks.id = ${webhookId}::uuid AND developer_id = ${developerId}::uuid
       AND events.created_at >= ${from} AND events.created_at < ${to} AND sequence <= last_sequence
       AND (webhooks.application_id IS NULL OR webhooks.application_id = events.application_id)
@@ -93,10 +94,10 @@ const enqueue = (
   events: readonly FoundEvent[],
   now: Date,
 ): Promise<number> => transaction.$executeRaw`
-  INSERT INTO webhook_deliveries AS delivery (id, webhook_id, event_id, event_type, next_attempt_at, created_at)
-  SELECT event.id, ${webhookId}::uuid, event.event_id, event.type, ${now}, ${now}
+  INSERT INTO webhook_deliveries AS delivery (id, webhook_id, event_id, event_type, sequence, next_attempt_at, created_at)
+  SELECT event.id, ${webhookId}::uuid, event.event_id, event.type, event.sequence, ${now}, ${now}
   FROM unnest(${newIds(events.length)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
-    ${events.map(({ type }) => type)}::text[]) AS event (id, event_id, type)
+    ${events.map(({ type }) => type)}::text[], ${events.map(({ sequence }) => sequence)}::bigint[]) AS event (id, event_id, type, sequence)
   ON CONFLICT (webhook_id, event_id) DO UPDATE
   SET status = 'pending', attempts = 0, claimed_until = NULL, next_attempt_at = excluded.next_attempt_at
   WHERE (delivery.claimed_until < clock_timestamp()) IS NOT FALSE`;

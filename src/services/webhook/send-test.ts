@@ -19,7 +19,7 @@ export async function testWebhook({ ctx, input: { id } }: Call<{ id: string }>):
   const { id: webhookId } = await requireOwnWebhook(ctx, id, 'webhooks:write');
   const deliveryId = await once(ctx, async () => {
     const deliveryId = newId();
-    await ctx.env.webhooks.attemptNow({ webhookId, developerId }, () =>
+    await ctx.env.webhooks.attemptNow(developerId, () =>
       insertClaimed(ctx, developerId, { webhookId, deliveryId }),
     );
     return deliveryId;
@@ -37,8 +37,8 @@ async function insertClaimed(
   return developerTransaction(ctx, developerId, async (transaction) => {
     const inserted = await transaction.$executeRawUnsafe(
       `INSERT INTO webhook_deliveries
-         (id, webhook_id, event_id, event_type, attempts, next_attempt_at, last_attempt_at, created_at, claimed_until)
-       SELECT $1::uuid, id, $2::uuid, $3, 1, $4::timestamptz, $4::timestamptz, $4::timestamptz, ${claimEnd}
+         (id, webhook_id, event_id, event_type, sequence, attempts, next_attempt_at, last_attempt_at, created_at, claimed_until)
+       SELECT $1::uuid, id, $2::uuid, $3, 0, 1, $4::timestamptz, $4::timestamptz, $4::timestamptz, ${claimEnd}
        FROM webhooks WHERE id = $5::uuid AND developer_id = $6::uuid`,
       deliveryId,
       newId(),

@@ -3,12 +3,11 @@ export interface SlotLimits {
   readonly total: number;
   /** Of webhooks that have not proved that they answer. The rest of `total` is for the others. */
   readonly unproven: number;
-  /** Of one developer. Each of their webhooks may have one more. */
-  readonly perDeveloper: number;
-  readonly perWebhook: number;
+  /** Tests of one developer. */
+  readonly testsPerDeveloper: number;
 }
 
-export const slotLimits: SlotLimits = { total: 1_000, unproven: 500, perDeveloper: 20, perWebhook: 5 };
+export const slotLimits: SlotLimits = { total: 1_000, unproven: 500, testsPerDeveloper: 10 };
 
 /** A webhook that attempts are made for. */
 export interface SlotOwner {
@@ -18,58 +17,59 @@ export interface SlotOwner {
   readonly isProven: boolean;
 }
 
+/** Ends what took a slot. Further calls have no effect. */
+export type Release = () => void;
+
 /**
- * Counts attempts in progress, so that an endpoint which does not answer holds up no other. A webhook that has not succeeded
- * yet, or not since its last failure, has one attempt at a time, and all of them together leave half of the places to
- * webhooks that answer: accounts are free, and so are endpoints that never answer.
+ * Counts attempts in progress, so that an endpoint which does not answer holds up no other. Each webhook has one at a time.
+ * Those that have not succeeded yet, or not since their last failure, together leave half of the slots to webhooks that
+ * answer: accounts are free, and so are endpoints that never answer.
  */
 export interface Slots {
-  /** How many more attempts of a webhook may begin, at most. */
-  room(owner: SlotOwner): number;
-  /** Begins an attempt. The returned function ends it; further calls have no effect. */
-  take(owner: SlotOwner): () => void;
-  readonly size: number;
+  /** Begins to serve a webhook. Null if it is being served, or if there is no slot. */
+  serve(owner: SlotOwner): Release | null;
+  /** Begins a test. Null if the developer has too many, or if there is no slot. */
+  test(developerId: string): Release | null;
 }
 
 export function createSlots(limits: SlotLimits = slotLimits): Slots {
-  const ofWebhook = new Map<string, number>();
-  const ofDeveloper = new Map<string, number>();
+  const served = new Set<string>();
+  const tests = new Map<string, number>();
   let total = 0;
   let unproven = 0;
-  const add = (counts: Map<string, number>, key: string, more: number): void => {
-    const count = (counts.get(key) ?? 0) + more;
-    if (count === 0) counts.delete(key);
-    else counts.set(key, count);
-  };
+
+  /** Takes a slot of all; `end` undoes what the caller counts beside it. */
+  function take(end: () => void): Release {
+    let isTaken = true;
+    total += 1;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      total -= 1;
+      end();
+    };
+  }
 
   return {
-    room({ webhookId, developerId, isProven }) {
-      const own = ofWebhook.get(webhookId) ?? 0;
-      const inTotal = Math.max(
-        0,
-        Math.min(limits.total - total, isProven ? limits.total : limits.unproven - unproven),
-      );
-      if (!isProven) return Math.min(inTotal, Math.max(0, 1 - own));
-      const first = own === 0 ? 1 : 0;
-      const further = limits.perDeveloper - (ofDeveloper.get(developerId) ?? 0);
-      return Math.max(0, Math.min(inTotal, limits.perWebhook - own, Math.max(first, further)));
+    serve({ webhookId, isProven }) {
+      if (served.has(webhookId) || total >= limits.total) return null;
+      if (!isProven && unproven >= limits.unproven) return null;
+      served.add(webhookId);
+      if (!isProven) unproven += 1;
+      return take(() => {
+        served.delete(webhookId);
+        if (!isProven) unproven -= 1;
+      });
     },
-    take({ webhookId, developerId, isProven }) {
-      const count = (more: 1 | -1): void => {
-        add(ofWebhook, webhookId, more);
-        add(ofDeveloper, developerId, more);
-        total += more;
-        if (!isProven) unproven += more;
-      };
-      count(1);
-      let isTaken = true;
-      return () => {
-        if (isTaken) count(-1);
-        isTaken = false;
-      };
-    },
-    get size() {
-      return total;
+    test(developerId) {
+      const own = tests.get(developerId) ?? 0;
+      if (own >= limits.testsPerDeveloper || total >= limits.total) return null;
+      tests.set(developerId, own + 1);
+      return take(() => {
+        const left = (tests.get(developerId) ?? 1) - 1;
+        if (left === 0) tests.delete(developerId);
+        else tests.set(developerId, left);
+      });
     },
   };
 }
