@@ -76,7 +76,7 @@ export async function* follow(
       for await (const result of stream.results()) {
         const entry = entryOf(result);
         failures = 0;
-        if (position.take(entry.id)) yield entry.node;
+        if (position.take(entry)) yield entry.node;
         if (signal.aborted) return;
       }
     } catch (thrown) {
@@ -121,15 +121,17 @@ function createPosition(after: string | undefined) {
       if (milliseconds !== undefined) start ??= firstIdOf(milliseconds);
     },
     /**
-     * True if this entry is new. The highest id is the position, because a late entry may arrive after younger ones. A
-     * highest id from the future, from before the service's clock was set back, is dropped.
+     * True if this entry is new. Events arrive in the order of their sequence, so the last one is the position. Of entries
+     * of the log, the highest id is, because a late entry may arrive after younger ones. A highest id from the future, from
+     * before the service's clock was set back, is dropped.
      */
-    take(id: string): boolean {
+    take({ id, isInSequence }: Entry): boolean {
       if (delivered.has(id)) return false;
       delivered.add(id);
       const [oldest] = delivered;
       if (delivered.size > rememberedIds && oldest !== undefined) delivered.delete(oldest);
-      if (last === undefined || id > last || timeOf(last) - timeOf(id) > maxEntryDelay) last = id;
+      if (isInSequence || last === undefined || id > last || timeOf(last) - timeOf(id) > maxEntryDelay)
+        last = id;
       return true;
     },
   };
@@ -144,11 +146,18 @@ function firstIdOf(milliseconds: number): string {
 /** The timestamp of a UUIDv7, in milliseconds since the Unix epoch. */
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
+interface Entry {
+  readonly id: string;
+  /** Whether it has a `sequence`: it is an event, and not an entry of the log. */
+  readonly isInSequence: boolean;
+  readonly node: unknown;
+}
+
 /** The value of a subscription's only root field (GraphQL specification §5.2.4.1), and its id. */
-function entryOf(result: RootFields): { readonly id: string; readonly node: unknown } {
+function entryOf(result: RootFields): Entry {
   const [node] = Object.values(result);
   if (typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string') {
-    return { id: node.id, node };
+    return { id: node.id, isInSequence: 'sequence' in node, node };
   }
   throw new TypeError('The document must select id, which is needed to resume the subscription');
 }

@@ -13,6 +13,8 @@ interface Subject {
   readonly world: World;
   readonly applicationId: string;
   readonly licenseId: string;
+  /** Of a key that is not used. */
+  readonly apiKeyId: string;
   readonly password: string;
 }
 
@@ -69,6 +71,20 @@ const dangerous: readonly Act[] = [
     name: 'creating an API key',
     rest: post('/account/api-keys', () => ({ name: 'key' })),
     mutation: () => ({ field: 'createApiKey', input: { name: 'key' }, select: 'apiKey' }),
+  },
+  {
+    name: 'changing the rights of an API key',
+    rest: (client, { apiKeyId }) => client.patch(`/api/v1/account/api-keys/${apiKeyId}`, { name: 'other' }),
+    mutation: ({ apiKeyId }) => ({
+      field: 'updateApiKey',
+      input: { id: apiKeyId, name: 'other' },
+      select: 'key { id }',
+    }),
+  },
+  {
+    name: 'rotating an API key',
+    rest: (client, { apiKeyId }) => client.post(`/api/v1/account/api-keys/${apiKeyId}/rotate`, {}),
+    mutation: ({ apiKeyId }) => ({ field: 'rotateApiKey', input: { id: apiKeyId }, select: 'apiKey' }),
   },
   {
     name: 'changing the email address',
@@ -142,7 +158,9 @@ async function createSubject(): Promise<Subject> {
   const world = await createWorld(server);
   const application = await world.createApplication();
   const { id: licenseId } = await application.mintOne();
-  return { world, applicationId: application.id, licenseId, password: world.developer.password };
+  const created = await world.client.post('/api/v1/account/api-keys', { name: 'unused' });
+  const { id: apiKeyId } = expectSuccess(created, 201, apiKeyAnswer).key;
+  return { world, applicationId: application.id, licenseId, apiKeyId, password: world.developer.password };
 }
 
 const confirm = (client: ApiClient, { password }: Subject, more: object = {}) =>

@@ -415,6 +415,22 @@ export const sessionsAnswer = z.strictObject({
   nextCursor: z.string().nullable(),
 });
 
+export const strictWebhook = z.strictObject({
+  id: z.string(),
+  url: z.string(),
+  types: z.array(z.string()),
+  applicationId: z.string().nullable(),
+  description: z.string(),
+  enabled: z.boolean(),
+  disabledAt: z.iso.datetime().nullable(),
+  disabledReason: z.enum(['vendor', 'gone', 'failing']).nullable(),
+  failingSince: z.iso.datetime().nullable(),
+  lastSuccessAt: z.iso.datetime().nullable(),
+  previousSecretUntil: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+
 export const accountExportAnswer = z.strictObject({
   success: z.literal(true),
   export: z.strictObject({
@@ -427,6 +443,7 @@ export const accountExportAnswer = z.strictObject({
     bans: z.array(ban.extend({ applicationId: id })),
     apiKeys: z.array(listedApiKey),
     sessions: z.array(accountSession.omit({ current: true })),
+    webhooks: z.array(strictWebhook),
     securityLog: z.array(logEntry),
   }),
 });

@@ -12,7 +12,7 @@ import {
   verify,
 } from '../setup/webhook-receiver.ts';
 import { createWorld, type SeededApplication, type World } from '../setup/world.ts';
-import { expectFailure, expectIssue, expectSuccess, noLimits } from './support.ts';
+import { expectFailure, expectIssue, expectSuccess, noLimits, strictWebhook } from './support.ts';
 
 const server = useServer({ env: { ...noLimits, ...allowLoopback } });
 const world: World = forTest(() => createWorld(server));
@@ -31,21 +31,6 @@ beforeEach(async () => {
   application = await world.createApplication();
 });
 
-const strictWebhook = z.strictObject({
-  id: z.string(),
-  url: z.string(),
-  types: z.array(z.string()),
-  applicationId: z.string().nullable(),
-  description: z.string(),
-  enabled: z.boolean(),
-  disabledAt: z.iso.datetime().nullable(),
-  disabledReason: z.enum(['vendor', 'gone', 'failing']).nullable(),
-  failingSince: z.iso.datetime().nullable(),
-  lastSuccessAt: z.iso.datetime().nullable(),
-  previousSecretUntil: z.iso.datetime().nullable(),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-});
 const strictDelivery = z.strictObject({
   id: z.string(),
   webhookId: z.string(),

@@ -146,6 +146,18 @@ test('it resumes after the last entry even if ids restart at a lower value becau
   expect(askedAfter(server)).toEqual([undefined, idOf(2)]);
 });
 
+test('it resumes after the last event, whatever its id: events come in the order of their sequence', async ({
+  server,
+}) => {
+  const events = (...numbers: number[]) =>
+    numbers
+      .map((number) => next({ data: { securityLog: { id: idOf(number), code: 'OK', sequence: 1 } } }))
+      .join('');
+  server.answer(ended(events(9, 3)), broken(events(5)), open(events(4)));
+  expect(await take(server, 4, {}, idOf(1))).toEqual([9, 3, 5, 4]);
+  expect(askedAfter(server)).toEqual([idOf(1), idOf(3), idOf(5)]);
+});
+
 test("it begins after the caller's id", async ({ server }) => {
   server.answer(hangUp, open(entries(8)));
   expect(await take(server, 1, {}, idOf(7))).toEqual([8]);

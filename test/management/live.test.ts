@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createManagementClient,
   DeleteApplicationDocument,
+  EventsDocument,
+  FollowEventsDocument,
   type FollowOptions,
   FollowSecurityLogDocument,
   RevokeApiKeyDocument,
@@ -16,6 +18,26 @@ import { createApiKey, nobodysId } from '../graphql/support.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { rejectionOf } from './stand-in.ts';
 import { clientOf, createManagedWorld, listOf, unknownKey } from './support.ts';
+
+test('events are followed after a page of them', async () => {
+  const server = await startTestServer();
+  try {
+    const { latchkey, createApplication } = await createManagedWorld(server);
+    const application = await createApplication();
+    const { events } = await latchkey.request(EventsDocument, { types: ['application.*'] });
+    const after = events?.nextCursor ?? '';
+    const live = latchkey.follow(FollowEventsDocument, { after, types: ['license.*'] });
+    const { id } = await application.mintOne();
+    expect((await live.next()).value).toMatchObject({
+      type: 'license.created',
+      sequence: (events?.events.at(-1)?.sequence ?? 0) + 1,
+      data: { licenses: [{ id }] },
+    });
+    await live.return();
+  } finally {
+    await server.close();
+  }
+});
 
 /** An id lower than all others. */
 const fromTheBeginning = '00000000-0000-7000-8000-000000000000';

@@ -5,9 +5,10 @@ import { ApiClient } from '../setup/api-client.ts';
 import { createCallClient } from '../setup/call-client.ts';
 import { openSession, type SealedSession, validatePath } from '../setup/sealed-client.ts';
 import { forFile, useWorld } from '../setup/use-world.ts';
+import { allowLoopback, createWebhook, startReceiver } from '../setup/webhook-receiver.ts';
 import { type Page, parsePage } from './page.ts';
 
-const { server, world } = useWorld({ database: 'memory' });
+const { server, world } = useWorld({ database: 'memory', env: allowLoopback });
 const application = forFile(() => world.createApplication());
 
 const page = async (): Promise<Page> => parsePage(await server.deps.telemetry.page());
@@ -150,6 +151,19 @@ test('replays, rate limits and failed statements are counted', async () => {
       await expect(pool.query('SELECT nothing_of_this_name')).rejects.toThrow();
     })
   ).toBe(1);
+});
+
+test('attempts to send to webhooks are counted by outcome', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const { id } = await createWebhook(world.client, { url: receiver.url('/'), types: ['license.banned'] });
+  const send = () => world.client.post(`/api/v1/webhooks/${id}/test`);
+  await (await rise('latchkey_webhook_attempts_total', { outcome: 'success' }, send)).toBe(1);
+  receiver.respond('/', 500);
+  await (await rise('latchkey_webhook_attempts_total', { outcome: 'failure' }, send)).toBe(1);
+  receiver.respond('/', 410);
+  const disabled = await rise('latchkey_webhook_attempts_total', { outcome: 'failure' }, send);
+  await disabled.toBe(1);
 });
 
 test('text from clients adds no line to the page', async () => {
