@@ -83,8 +83,13 @@ const dangerous: readonly Act[] = [
   },
   {
     name: 'rotating an API key',
-    rest: (client, { apiKeyId }) => client.post(`/api/v1/account/api-keys/${apiKeyId}/rotate`, {}),
-    mutation: ({ apiKeyId }) => ({ field: 'rotateApiKey', input: { id: apiKeyId }, select: 'apiKey' }),
+    rest: (client, { apiKeyId }) =>
+      client.post(`/api/v1/account/api-keys/${apiKeyId}/rotate`, { overlapSeconds: 0 }),
+    mutation: ({ apiKeyId }) => ({
+      field: 'rotateApiKey',
+      input: { id: apiKeyId, overlapSeconds: 0 },
+      select: 'apiKey',
+    }),
   },
   {
     name: 'changing the email address',
