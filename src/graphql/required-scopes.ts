@@ -74,12 +74,12 @@ export const requiredScopes: Readonly<Record<string, readonly Scope[]>> = {
   'Mutation.setRequireConfirmation': ['account:write'],
   'Mutation.revokeSession': ['account:write'],
   'Mutation.revokeOtherSessions': ['account:write'],
-  'Mutation.createWebhook': ['webhooks:write'],
-  'Mutation.updateWebhook': ['webhooks:write'],
+  'Mutation.createWebhook': ['webhooks:write', 'events:read'],
+  'Mutation.updateWebhook': ['webhooks:write', 'events:read'],
   'Mutation.deleteWebhook': ['webhooks:write'],
   'Mutation.rotateWebhookSecret': ['webhooks:write'],
   'Mutation.testWebhook': ['webhooks:write'],
-  'Mutation.replayWebhook': ['webhooks:write'],
+  'Mutation.replayWebhook': ['webhooks:write', 'events:read'],
   'Mutation.redeliverWebhookDelivery': ['webhooks:write'],
 };
 

@@ -112,7 +112,13 @@ const purges: readonly (readonly [task: string, purge: Purge])[] = [
   [
     'delete old deliveries of webhooks',
     ({ database }, by) =>
-      deleteInSlices(database.pool, 'webhook_deliveries', 'id < $1', lowestId(by.getTime() - keptDeliveries)),
+      // Those that wait for their webhook to be enabled are kept.
+      deleteInSlices(
+        database.pool,
+        'webhook_deliveries',
+        "id < $1 AND status <> 'pending'",
+        lowestId(by.getTime() - keptDeliveries),
+      ),
   ],
   [
     'delete events past their retention',

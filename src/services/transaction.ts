@@ -5,6 +5,7 @@ import type { Change } from './changes/change.ts';
 import { collectInvalidations, type Invalidations } from './changes/invalidations.ts';
 import { trackEntries } from './changes/recorded-entries.ts';
 import type { ServiceContext } from './context.ts';
+import { requireCredential } from './credential.ts';
 import { type ChangeRequester, inChangeTurn } from './developer-turns.ts';
 import { ServiceError } from './errors.ts';
 import { once } from './idempotency.ts';
@@ -112,12 +113,12 @@ async function attempt<Result>(
 }
 
 /**
- * Runs a developer's change in a transaction that first locks the account, so that it cannot be deleted before the
- * commit. It runs in the developer's turn unless `options` name another requester.
+ * Runs a developer's change in a transaction that first locks the account, so that it cannot be deleted, and its password not
+ * be changed, before the commit. Then it checks the caller's credential again. It runs in the developer's turn unless `options` name another requester.
  *
  * Everything that locks rows takes them from the owner down (developer, application, end user, license), as deletions
  * cascade: two transactions that locked them in different orders would deadlock.
- * @throws {ServiceError} UNAUTHENTICATED when the account has just been deleted
+ * @throws {ServiceError} UNAUTHENTICATED when the account has just been deleted, or the caller's credential ended
  */
 export function developerTransaction<Result>(
   ctx: ServiceContext,
@@ -131,6 +132,7 @@ export function developerTransaction<Result>(
       const locked = await transaction.$queryRaw<unknown[]>`
         SELECT id FROM developers WHERE id = ${developerId}::uuid AND ${notDeleted} FOR KEY SHARE`;
       if (locked.length === 0) throw accountDeleted();
+      await requireCredential(ctx, transaction, developerId);
       return work(transaction, invalidations);
     },
     { requester: { developer: developerId }, ...options },

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { recoveryCodeHash } from '../../src/crypto/recovery-code.ts';
 import { ApiClient, cookieOf } from '../setup/api-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
@@ -97,21 +98,34 @@ describe('a change that requires the password', () => {
     ['POST delete', () => ({ confirm: 'DELETE' })],
   ];
 
-  test.each(doors)('%s: a wrong password is INVALID_CREDENTIALS and changes nothing', async (door, body) => {
-    const [method = '', path = ''] = door.split(' ');
-    const key = await apiKey();
-    const before = await databaseState(server);
-    for (const client of [world.client, byKey(key)]) {
-      for (const password of ['not the password', world.developer.password.toUpperCase()]) {
-        const answer = await client.send(method, `/api/v1/account/${path}`, { ...body(), password });
-        expectFailure(answer, 401, 'INVALID_CREDENTIALS');
-        expect(cookieOf(answer)).toBeUndefined();
+  test.each(doors)(
+    '%s: a wrong password is INVALID_CREDENTIALS, logged, and changes nothing',
+    async (door, body) => {
+      const [method = '', path = ''] = door.split(' ');
+      const key = await apiKey();
+      const before = await databaseState(server);
+      for (const client of [world.client, byKey(key)]) {
+        for (const password of ['not the password', world.developer.password.toUpperCase()]) {
+          const answer = await client.send(method, `/api/v1/account/${path}`, { ...body(), password });
+          expectFailure(answer, 401, 'INVALID_CREDENTIALS');
+          expect(cookieOf(answer)).toBeUndefined();
+        }
       }
-    }
-    await server.deps.services.apiKeyUse.flush();
-    const after = await databaseState(server);
-    expect({ ...after, api_keys: null }).toEqual({ ...before, api_keys: null });
-  });
+      const after = await databaseState(server);
+      expect({ ...after, security_log: null }).toEqual({ ...before, security_log: null });
+      const logged = await sql(
+        server,
+        "SELECT actor_kind AS kind FROM security_log WHERE developer_id = $1 AND event = 'developer_login_failed' ORDER BY id",
+        [world.developer.id],
+      );
+      expect(logged.map((row) => z.object({ kind: z.string() }).parse(row).kind)).toEqual([
+        'session',
+        'session',
+        'api_key',
+        'api_key',
+      ]);
+    },
+  );
 
   test.each(doors)('%s: a missing password is refused', async (door, body) => {
     const [method = '', path = ''] = door.split(' ');

@@ -325,13 +325,15 @@ describe('a rotation', () => {
     expectFailure(await rotate(first.id, 0), 409, 'INVALID_TRANSITION');
   });
 
-  test('is not for a token that was replaced: it must not outlive its overlap', async () => {
+  test('takes the right to manage keys from the token that it replaces', async () => {
     const first = await create();
-    await rotated(first.id, 60);
-    await expectNotMore(rotate(first.id, 604_800, by(first.apiKey)), /later expiry/);
-    await expectNotMore(by(first.apiKey).post(keys, { name: 'another' }), /later expiry/);
-    const short = { name: 'another', expiresAt: inSeconds(30) };
-    expect((await by(first.apiKey).post(keys, short)).status).toBe(201);
+    const second = await rotated(first.id, 60);
+    const replaced = by(first.apiKey);
+    await expectGood(replaced);
+    await expectNotMore(rotate(first.id, 0, replaced), /replaced/);
+    await expectNotMore(replaced.post(keys, { name: 'another', expiresAt: inSeconds(30) }), /replaced/);
+    await expectNotMore(change(first.id, { expiresAt: inSeconds(30) }, replaced), /replaced/);
+    await create({}, by(second.apiKey));
   });
 
   test('by many at once leaves one token that is good, and each answer its own', async () => {
@@ -399,7 +401,7 @@ describe('a key gives no more than it has', () => {
       const session = await pool.connect();
       try {
         for (const [meanwhile, status] of [
-          [`UPDATE api_keys SET scopes = '{account:write}' WHERE id = $1`, 403],
+          [`UPDATE api_keys SET scopes = '{account:write}' WHERE id = $1`, 503],
           ['UPDATE api_keys SET revoked_at = now() WHERE id = $1', 401],
         ] as const) {
           await session.query('BEGIN');
@@ -455,6 +457,30 @@ describe('the actor of a log entry', () => {
       { event: 'developer_logged_in', kind: 'session', name: 'Ada' },
       { event: 'developer_login_failed', kind: 'session', name: null },
     ]);
+  });
+
+  test('of a login with the cookie of another account is nobody, and not that account', async () => {
+    const mallory = await createWorld(server);
+    const wrong = { ...world.login, password: 'wrong' };
+    const query = 'mutation ($input: LoginInput!) { login(input: $input) { developer { id } } }';
+    await mallory.client.post('/graphql', { query, variables: { input: wrong } });
+    const stored = () =>
+      sql(
+        server,
+        `SELECT actor_id AS id, actor_name AS name FROM security_log WHERE developer_id = $1 AND event = $2`,
+        [world.developer.id, 'developer_login_failed'],
+      );
+    await expect.poll(stored, { timeout: 10_000 }).toEqual([{ id: null, name: null }]);
+  });
+
+  test('is who guesses the password in a session', async () => {
+    await world.client.post('/api/v1/auth/confirm', { password: 'wrong' });
+    const [guess] = await sql(
+      server,
+      `SELECT actor_kind AS kind, actor_name AS name FROM security_log WHERE developer_id = $1 AND event = $2`,
+      [world.developer.id, 'developer_login_failed'],
+    );
+    expect(guess).toEqual({ kind: 'session', name: 'Ada' });
   });
 
   test('is null in entries of the version before', async () => {

@@ -4,6 +4,7 @@ import { type ApiAnswer, ApiClient, cookieOf } from '../setup/api-client.ts';
 import { totpCodeOf } from '../setup/second-factor.ts';
 import { databaseState } from '../setup/stored.ts';
 import { useServer } from '../setup/use-world.ts';
+import { createWebhook } from '../setup/webhook-receiver.ts';
 import { createWorld, type World } from '../setup/world.ts';
 import { apiKeyAnswer, expectFailure, expectSuccess, noLimits } from './support.ts';
 
@@ -15,6 +16,7 @@ interface Subject {
   readonly licenseId: string;
   /** Of a key that is not used. */
   readonly apiKeyId: string;
+  readonly webhookId: string;
   readonly password: string;
 }
 
@@ -46,6 +48,10 @@ const bulk = (members: object) => ({
   }),
 });
 
+const salt = Buffer.alloc(16, 1).toString('base64');
+const vault = { vaultSaltB64: salt, vaultCheckB64: salt };
+const newWebhook = { url: 'https://example.com/another', types: ['license.banned'] };
+
 /** Every act that needs a confirmation. */
 const dangerous: readonly Act[] = [
   {
@@ -67,6 +73,43 @@ const dangerous: readonly Act[] = [
     }),
   },
   { name: 'deleting licenses in bulk', ...bulk({ action: 'delete', dryRun: false }) },
+  {
+    name: 'deleting a license',
+    rest: (client, { licenseId }) => client.delete(`/api/v1/licenses/${licenseId}`),
+    mutation: ({ licenseId }) => ({
+      field: 'deleteLicense',
+      input: { id: licenseId },
+      select: 'deletedLicenseId',
+    }),
+  },
+  {
+    name: 'replacing the vault',
+    rest: post('/account/vault', ({ password }) => ({ ...vault, password })),
+    mutation: ({ password }) => ({ field: 'setVault', input: { ...vault, password }, select: '__typename' }),
+  },
+  {
+    name: 'creating a webhook',
+    rest: post('/webhooks', () => newWebhook),
+    mutation: () => ({ field: 'createWebhook', input: newWebhook, select: 'secret' }),
+  },
+  {
+    name: 'changing where a webhook leads',
+    rest: (client, { webhookId }) => client.patch(`/api/v1/webhooks/${webhookId}`, { url: newWebhook.url }),
+    mutation: ({ webhookId }) => ({
+      field: 'updateWebhook',
+      input: { id: webhookId, url: newWebhook.url },
+      select: 'webhook { id }',
+    }),
+  },
+  {
+    name: 'replacing the secret of a webhook',
+    rest: (client, { webhookId }) => client.post(`/api/v1/webhooks/${webhookId}/rotate-secret`),
+    mutation: ({ webhookId }) => ({
+      field: 'rotateWebhookSecret',
+      input: { id: webhookId },
+      select: 'secret',
+    }),
+  },
   {
     name: 'creating an API key',
     rest: post('/account/api-keys', () => ({ name: 'key' })),
@@ -165,7 +208,13 @@ async function createSubject(): Promise<Subject> {
   const { id: licenseId } = await application.mintOne();
   const created = await world.client.post('/api/v1/account/api-keys', { name: 'unused' });
   const { id: apiKeyId } = expectSuccess(created, 201, apiKeyAnswer).key;
-  return { world, applicationId: application.id, licenseId, apiKeyId, password: world.developer.password };
+  const { id: webhookId } = await createWebhook(world.client, {
+    url: 'https://example.com/hook',
+    // Nothing that these tests do, so that nothing is sent.
+    types: ['device.moved'],
+  });
+  const { password } = world.developer;
+  return { world, applicationId: application.id, licenseId, apiKeyId, webhookId, password };
 }
 
 const confirm = (client: ApiClient, { password }: Subject, more: object = {}) =>
@@ -243,6 +292,25 @@ test.each(
 describe('a confirmation', () => {
   const createKey = async ({ world: { client } }: Subject) =>
     (await client.post('/api/v1/account/api-keys', { name: 'key' })).status;
+
+  test('with a wrong code is refused again if it is repeated with its Idempotency-Key', async () => {
+    const subject = await createSubject();
+    await turnTotpOn(subject);
+    const { password, world } = subject;
+    const client = world.client.with({ headers: { 'Idempotency-Key': 'a key that is used twice' } });
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await client.post('/api/v1/auth/confirm', { password, totpCode: '000000' });
+      expectFailure(answer, 401, 'TOTP_INVALID');
+    }
+  });
+
+  test('with a wrong password, too', async () => {
+    const subject = await createSubject();
+    const client = subject.world.client.with({ headers: { 'Idempotency-Key': 'a key that is used twice' } });
+    for (let time = 0; time < 2; time += 1) {
+      expectFailure(await confirm(client, { ...subject, password: 'wrong' }), 401, 'INVALID_CREDENTIALS');
+    }
+  });
 
   test('lasts ten minutes, as its answer says', async () => {
     const subject = await createSubject();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { claimDue } from '../../src/services/webhook/claim.ts';
 import { type ApiAnswer, ApiClient } from '../setup/api-client.ts';
 import { startTestServer } from '../setup/server.ts';
 import { sql } from '../setup/stored.ts';
@@ -369,12 +370,23 @@ describe('a webhook is disabled', () => {
     await change();
     await arrived(['webhook.disabled'], `${path}-watch`);
     expect(await read(id)).toMatchObject({ enabled: false, disabledReason: 'gone' });
-    expect((await deliveriesOf(id))[0]).toMatchObject({ status: 'failed', attempts: 1, statusCode: 410 });
+    expect((await deliveriesOf(id))[0]).toMatchObject({ status: 'pending', attempts: 1, statusCode: 410 });
     expect(receiver.at(`${path}-watch`)[0]?.event).toMatchObject({
       subject: { kind: 'webhook', id },
       data: { reason: 'gone' },
     });
     expect(await log()).toContain('webhook_disabled');
+    const [entry] = await sql(
+      server,
+      "SELECT actor_kind AS kind FROM security_log WHERE developer_id = $1 AND event = 'webhook_disabled'",
+      [world.developer.id],
+    );
+    expect(entry).toEqual({ kind: 'system' });
+    // Nothing is lost: enabled again, it gets this event too.
+    receiver.respond(path, 200);
+    await update(id, { enabled: true });
+    server.clock.step(10);
+    await vi.waitFor(() => expect(receiver.at(path)).toHaveLength(2), patient);
   });
 
   test('after 72 hours without a success', async () => {
@@ -403,6 +415,89 @@ describe('a webhook is disabled', () => {
     expect(await read(id)).toMatchObject({ enabled: true, failingSince: null });
   });
 });
+
+test('a test that fails does not make a webhook fail', async () => {
+  receiver.respond(path, 500);
+  const { id } = await create(changed);
+  await world.client.post(`${root}/${id}/test`);
+  expect(await read(id)).toMatchObject({ enabled: true, failingSince: null });
+});
+
+test('new events are sent although many that failed wait for their next attempt', async () => {
+  const { id } = await create(changed);
+  await sql(
+    server,
+    `INSERT INTO webhook_deliveries
+       (id, webhook_id, event_id, event_type, sequence, status, attempts, next_attempt_at, status_code)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'application.changed', 0, 'pending', 6,
+       $2, 500
+     FROM generate_series(1, 6000)`,
+    [id, new Date(server.clock.now() + 9 * 3_600_000)],
+  );
+  await change();
+  await arrived(['application.changed']);
+});
+
+const onServer = process.env.TEST_DATABASE_KIND === 'server';
+
+test.skipIf(!onServer)('an account that is locked for long holds up no other', async () => {
+  const other = await createWorld(server);
+  await createWebhook(other.client, { url: receiver.url(`${path}-locked`) });
+  await create(changed);
+  const others = await other.createApplication();
+  const locking = await server.deps.services.database.pool.connect();
+  try {
+    await change(others);
+    await locking.query('BEGIN');
+    await locking.query('SELECT FROM developers WHERE id = $1 FOR UPDATE', [other.developer.id]);
+    for (let times = 1; times <= 3; times += 1) {
+      await change();
+      await vi.waitFor(() => expect(receiver.at(path)).toHaveLength(times), patient);
+    }
+  } finally {
+    await locking.query('ROLLBACK');
+    locking.release();
+  }
+});
+
+test.skipIf(!onServer)(
+  'instances that claim the same webhooks at once claim each delivery once, and do not deadlock',
+  async () => {
+    const beside = await startTestServer({ beside: server, env: { ...noLimits, ...allowLoopback } });
+    try {
+      const webhooks = await Promise.all(
+        Array.from({ length: 15 }, () =>
+          createWebhook(world.client, { url: 'https://example.com/', types: ['device.moved'] }),
+        ),
+      );
+      const ids = webhooks.map(({ id }) => id);
+      const { pool: one } = server.deps.services.database;
+      const { pool: two } = beside.deps.services.database;
+      for (let round = 0; round < 30; round += 1) {
+        // Due for the test's own clock only, so that no instance takes them.
+        await sql(server, 'DELETE FROM webhook_deliveries WHERE webhook_id = ANY($1)', [ids]);
+        await sql(
+          server,
+          `INSERT INTO webhook_deliveries
+           (id, webhook_id, event_id, event_type, sequence, status, attempts, next_attempt_at)
+         SELECT gen_random_uuid(), id, gen_random_uuid(), 'device.moved', sequence, 'pending', 1, '2999-01-01'
+         FROM unnest($1::uuid[]) AS webhook (id), generate_series(1, 3) AS sequence`,
+          [ids],
+        );
+        const shuffled = () => ids.toSorted(() => Math.random() - 0.5);
+        const late = new Date('2999-06-01');
+        const claimed = await Promise.all(
+          Array.from({ length: 6 }, (_, turn) => claimDue(turn % 2 === 0 ? one : two, shuffled(), late)),
+        );
+        const claims = claimed.flat().map(({ webhook }) => webhook.webhookId);
+        expect(new Set(claims).size).toBe(claims.length);
+        await sql(server, 'DELETE FROM webhook_deliveries WHERE webhook_id = ANY($1)', [ids]);
+      }
+    } finally {
+      await beside.close();
+    }
+  },
+);
 
 test('a test event is sent at once, to this webhook only, and the answer has the result', async () => {
   const { id, secret } = await create(changed);
@@ -484,7 +579,10 @@ test('the events of a time are sent again, each once', async () => {
   expect(await deliveriesOf(id)).toHaveLength(2);
   // Events that its types did not select at the time are sent too.
   await update(id, { types: ['license.*'] });
-  expect(expectSuccess(await replay(at(-3_600), at(3_600)), 200, enqueued).enqueued).toBe(1);
+  await vi.waitFor(async () => {
+    // Once the webhook has passed them.
+    expect(expectSuccess(await replay(at(-3_600), at(3_600)), 200, enqueued).enqueued).toBe(1);
+  }, patient);
   await vi.waitFor(() => expect(typesAt()).toContain('license.created'), patient);
   expectIssue(await replay(at(1), at(0)), 'to');
 });

@@ -59,6 +59,15 @@ describe('a request', () => {
     expect(paths).toEqual(['/hook']);
   });
 
+  test('ends if the host switches to another protocol', async () => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    const answer = await send(`http://127.0.0.1:${await listen(server)}/hook`);
+    expect(answer).toMatchObject({ statusCode: null, error: 'The host switched to another protocol.' });
+  });
+
   test('takes no proxy from the environment', async () => {
     const proxied = vi.fn();
     const proxy = await receive((_request, response) => {

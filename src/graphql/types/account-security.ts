@@ -187,7 +187,7 @@ builder.mutationFields((t) => ({
     type: securityPayload('SetRequireConfirmationPayload'),
     ...withInput(SetRequireConfirmationInput, 'The setting.'),
     description:
-      'Sets whether these need a confirmation of the session although TOTP is off: to delete the account, an application, or licenses in bulk; to change the email address, the password or this setting; to create API keys; to export data. Errors: INVALID_CREDENTIALS, CONFIRMATION_REQUIRED.',
+      'Sets whether these need a confirmation of the session although TOTP is off: to delete the account, an application, or licenses; to change the email address, the password, the vault or this setting; to create, change or rotate API keys; to create or change webhooks and their secrets; to export data. Errors: INVALID_CREDENTIALS, CONFIRMATION_REQUIRED.',
     resolve: async (_parent, { input }, { service }) => {
       await setRequireConfirmation({ ctx: service, input });
       return {};

@@ -170,7 +170,7 @@ builder.mutationFields((t) => ({
     type: accountPayload('SetVaultPayload'),
     ...withInput(SetVaultInput, 'The vault.'),
     description:
-      'Stores what a browser needs to unlock the notes of private mode. Errors: INVALID_CREDENTIALS.',
+      'Stores what a browser needs to unlock the notes of private mode. Errors: INVALID_CREDENTIALS, CONFIRMATION_REQUIRED.',
     resolve: async (_parent, { input }, { service }) => {
       await setVault({ ctx: service, input });
       return {};

@@ -154,7 +154,7 @@ builder.mutationFields((t) => ({
     type: DeleteLicensePayload,
     ...withInput(DeleteLicenseInput, 'The license.'),
     description:
-      'Deletes a license permanently. Its end users remain, without a license. To block a customer, ban the license instead. Errors: LICENSE_NOT_FOUND.',
+      'Deletes a license permanently. Its end users remain, without a license. To block a customer, ban the license instead. Errors: CONFIRMATION_REQUIRED, LICENSE_NOT_FOUND.',
     resolve: async (_parent, { input }, { service }) => {
       await deleteLicense({ ctx: service, input });
       return input;

@@ -112,14 +112,14 @@ builder.mutationFields((t) => ({
     type: secretPayload('CreateWebhookPayload'),
     ...withInput(CreateWebhookInput, 'The new webhook.'),
     description:
-      'Creates a webhook, to which events from now on are sent. Errors: APP_NOT_FOUND, LIMIT_REACHED.',
+      'Creates a webhook, to which events from now on are sent. Errors: CONFIRMATION_REQUIRED, APP_NOT_FOUND, LIMIT_REACHED.',
     resolve: (_parent, { input }, { service }) => createWebhook({ ctx: service, input: withoutNulls(input) }),
   }),
   updateWebhook: t.field({
     type: UpdateWebhookPayload,
     ...withInput(UpdateWebhookInput, 'The webhook and its new values.'),
     description:
-      'Changes, disables or enables a webhook. When it is enabled, it goes on where it stopped, as far as events are still kept. Errors: WEBHOOK_NOT_FOUND, APP_NOT_FOUND.',
+      'Changes, disables or enables a webhook. When it is enabled, it goes on where it stopped, as far as events are still kept. Errors: CONFIRMATION_REQUIRED, WEBHOOK_NOT_FOUND, APP_NOT_FOUND.',
     resolve: async (_parent, { input: { id, applicationId, ...change } }, { service }) => {
       const ofApplication = applicationId === undefined ? {} : { applicationId };
       await updateWebhook({
@@ -145,7 +145,7 @@ builder.mutationFields((t) => ({
       'The webhook.',
     ),
     description:
-      'Replaces the signing secret of a webhook. For 24 hours, messages have a signature with the old one too. Errors: WEBHOOK_NOT_FOUND.',
+      'Replaces the signing secret of a webhook. For 24 hours, messages have a signature with the old one too. Errors: CONFIRMATION_REQUIRED, WEBHOOK_NOT_FOUND.',
     resolve: (_parent, { input }, { service }) => rotateWebhookSecret({ ctx: service, input }),
   }),
   testWebhook: t.field({

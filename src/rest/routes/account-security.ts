@@ -121,8 +121,9 @@ const requireRoute = createRoute({
   summary: 'Set whether dangerous acts by a session need a confirmation',
   description:
     'If it is set, or TOTP is on, these need `POST /auth/confirm` within the ten minutes before: to delete the account, ' +
-    'an application, or licenses in bulk; to change the email address, the password or this setting; to create API keys; ' +
-    'to export data. Requests with an API key need none.',
+    'an application, or licenses; to change the email address, the password, the vault or this setting; to create, ' +
+    'change or rotate API keys; to create or change webhooks and their secrets; to export data. Requests with an API ' +
+    'key need none.',
   request: { body: jsonBody(setRequireConfirmationInput) },
   responses: {
     200: jsonAnswer('The updated setting', answer({ requireConfirmation: z.boolean() })),

@@ -75,7 +75,7 @@ const vaultRoute = createRoute({
       'The check fields',
       answer({ vault: z.object({ vaultSaltB64: z.string(), vaultCheckB64: z.string() }) }),
     ),
-    ...passwordFailures,
+    ...failures(...bodyCodes, 'INVALID_CREDENTIALS', 'CONFIRMATION_REQUIRED'),
   },
 });
 

@@ -226,7 +226,7 @@ const deleteRoute = createRoute({
   request: { params },
   responses: {
     200: jsonAnswer('The license is deleted', answer({})),
-    ...failures(...changeCodes, 'LICENSE_NOT_FOUND'),
+    ...failures(...changeCodes, 'CONFIRMATION_REQUIRED', 'LICENSE_NOT_FOUND'),
   },
 });
 

@@ -65,7 +65,7 @@ const createWebhookRoute = createRoute({
   method: 'post',
   path: '/webhooks',
   operationId: 'createWebhook',
-  ...needs('webhooks:write'),
+  ...needs('webhooks:write', 'events:read'),
   summary: 'Create a webhook; its signing secret is shown only once',
   description:
     'Events from now on are sent to the URL as POST requests, signed after the Standard Webhooks specification. `types` ' +
@@ -73,7 +73,7 @@ const createWebhookRoute = createRoute({
   request: { body: jsonBody(createWebhookInput) },
   responses: {
     201: secretAnswer('The webhook with its secret'),
-    ...failures(...bodyCodes, 'APP_NOT_FOUND', 'LIMIT_REACHED'),
+    ...failures(...bodyCodes, 'CONFIRMATION_REQUIRED', 'APP_NOT_FOUND', 'LIMIT_REACHED'),
   },
 });
 
@@ -94,7 +94,7 @@ const updateRoute = createRoute({
   method: 'patch',
   path: '/webhooks/{id}',
   operationId: 'updateWebhook',
-  ...needs('webhooks:write'),
+  ...needs('webhooks:write', 'events:read'),
   summary: 'Change, disable or enable a webhook',
   description:
     'Only the members that are sent are changed. Nothing is sent while a webhook is disabled. When it is enabled, it goes ' +
@@ -102,7 +102,7 @@ const updateRoute = createRoute({
   request: { params, body: jsonBody(updateWebhookInput) },
   responses: {
     200: webhookAnswer('The webhook after the change'),
-    ...failures(...bodyCodes, 'WEBHOOK_NOT_FOUND', 'APP_NOT_FOUND'),
+    ...failures(...bodyCodes, 'CONFIRMATION_REQUIRED', 'WEBHOOK_NOT_FOUND', 'APP_NOT_FOUND'),
   },
 });
 
@@ -149,7 +149,7 @@ const rotateRoute = createRoute({
   request: { params },
   responses: {
     200: secretAnswer('The webhook with its new secret'),
-    ...failures(...changeCodes, 'WEBHOOK_NOT_FOUND'),
+    ...failures(...changeCodes, 'CONFIRMATION_REQUIRED', 'WEBHOOK_NOT_FOUND'),
   },
 });
 
@@ -158,7 +158,7 @@ const replayRoute = createRoute({
   method: 'post',
   path: '/webhooks/{id}/replay',
   operationId: 'replayWebhook',
-  ...needs('webhooks:write'),
+  ...needs('webhooks:write', 'events:read'),
   summary: 'Send the events of a time to a webhook again',
   description:
     'Up to 10,000 events from `from` until before `to` that the webhook selects now. Each has the same `webhook-id` as before.',

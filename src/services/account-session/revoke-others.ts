@@ -1,8 +1,9 @@
 import { type CookieClaims, signCookieToken } from '../../crypto/cookie-token.ts';
 import type { Prisma } from '../../db/client.ts';
-import { type DeveloperActor, requireDeveloperActor, unauthenticated } from '../actor.ts';
+import { type DeveloperActor, requireDeveloperActor } from '../actor.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
+import { requireCredential } from '../credential.ts';
 import { lockAccountForCount } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -30,6 +31,8 @@ export async function revokeOtherSessions({ ctx }: { ctx: ServiceContext }): Pro
     developerId,
     async (transaction, invalidations) => {
       await lockAccountForCount(transaction, developerId);
+      // The same act in another session may have ended this one while it waited.
+      await requireCredential(ctx, transaction, developerId);
       const revoked = await countOthers(transaction, actor, new Date(clock.now()));
       const sessionVersion = newSessionVersion();
       const account = { where: { id: developerId }, data: { sessionVersion }, select: { id: true } };
@@ -78,8 +81,6 @@ async function keepOwn(
     return { ...account, sessionId: await startAccountSession(ctx, transaction, invalidations, account) };
   }
   const own = { where: { id: sessionId, developerId }, data: { sessionVersion } };
-  const { count } = await transaction.accountSession.updateMany(own);
-  // The caller's own session was ended meanwhile, perhaps by the same act in another one.
-  if (count === 0) throw unauthenticated('cookie');
+  await transaction.accountSession.updateMany(own);
   return null;
 }

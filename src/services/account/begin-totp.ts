@@ -33,7 +33,7 @@ export async function beginTotp({ ctx, input: given }: CallOf<typeof beginTotpIn
   return changeInTransaction(
     ctx,
     async (transaction) => {
-      await lockAccount(transaction, developerId, confirmedHash);
+      await lockAccount(ctx, transaction, developerId, confirmedHash);
       const where = { id: developerId };
       const { count } = await transaction.developer.updateMany({
         where: { ...where, totpEnabledAt: null },

@@ -33,7 +33,7 @@ export async function changeTotp<Result>(
     return changeInTransaction(
       ctx,
       async (transaction) => {
-        await lockAccount(transaction, developerId, confirmedHash);
+        await lockAccount(ctx, transaction, developerId, confirmedHash);
         await spend(ctx, transaction, developerId, proof);
         return work(ctx, transaction, developerId);
       },

@@ -6,6 +6,7 @@ import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { changeInTransaction } from '../transaction.ts';
+import { forgetBegunTotp } from './forget-begun-totp.ts';
 import { lockAccount } from './lock-account.ts';
 
 /** The changed account, with what a new cookie needs. */
@@ -42,13 +43,14 @@ export async function changeAccount(
     invalidations.credentials(developerId);
     // Takes the exclusive lock at once: the email address is a key, so two transactions that each upgraded a shared lock
     // would deadlock.
-    await lockAccount(transaction, developerId, change.confirmedHash);
+    await lockAccount(ctx, transaction, developerId, change.confirmedHash);
     const select = { ...developerSelect, sessionVersion: true } as const;
     const account = await transaction.developer.update({
       where: { id: developerId },
       data: change.data,
       select,
     });
+    if (change.data.passwordHash !== undefined) await forgetBegunTotp(transaction, developerId);
     await recordSecurityEvent(ctx, transaction, {
       developerId,
       applicationId: null,

@@ -38,7 +38,7 @@ export async function confirmSession({
     return changeInTransaction(
       ctx,
       async (transaction) => {
-        await lockAccount(transaction, developerId, confirmedHash);
+        await lockAccount(ctx, transaction, developerId, confirmedHash);
         await spend(ctx, transaction, developerId, proof);
         const own = { where: { id: sessionId, developerId }, data: { confirmedAt } };
         const { count } = await transaction.accountSession.updateMany(own);

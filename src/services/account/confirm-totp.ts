@@ -32,7 +32,7 @@ export async function confirmTotp({
     return changeInTransaction(
       ctx,
       async (transaction) => {
-        await lockAccount(transaction, developerId, null);
+        await lockAccount(ctx, transaction, developerId, null);
         const { count } = await transaction.developer.updateMany({
           where: { id: developerId, totpEnabledAt: null, totpSecretEncrypted: sealed },
           data: {

@@ -33,7 +33,7 @@ export async function deleteAccount({
     ctx,
     async (transaction, invalidations) => {
       // Locks the account first, so that no application is created after the list is read.
-      await lockAccount(transaction, developerId, confirmedHash);
+      await lockAccount(ctx, transaction, developerId, confirmedHash);
       const owned = await transaction.application.findMany({ where: { developerId }, select: { id: true } });
       for (const { id } of owned) invalidations.application(id);
       invalidations.credentials(developerId);

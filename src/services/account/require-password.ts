@@ -2,11 +2,12 @@ import { verifyPassword } from '../../crypto/password.ts';
 import { networkOf } from '../../lib/ip.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { recordFailedProof } from '../security-log/record-failed-proof.ts';
 
 /**
  * Checks the account's password, for changes for which a cookie or API key is not enough.
  * @returns the verified hash; pass it to `lockAccount`, which checks that it is still current
- * @throws {ServiceError} INVALID_CREDENTIALS
+ * @throws {ServiceError} INVALID_CREDENTIALS, which is logged
  */
 export async function requirePassword(
   ctx: ServiceContext,
@@ -18,8 +19,9 @@ export async function requirePassword(
     select: { passwordHash: true },
   });
   const matches = await verifyPassword(developer?.passwordHash ?? null, password, networkOf(ctx.client.ip));
-  if (developer === null || !matches) throw wrongPassword();
-  return developer.passwordHash;
+  if (developer !== null && matches) return developer.passwordHash;
+  if (developer !== null) await recordFailedProof(ctx, developerId, 'developer_login_failed');
+  throw wrongPassword();
 }
 
 export const wrongPassword = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong password.');

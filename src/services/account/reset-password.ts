@@ -4,6 +4,7 @@ import { type DeveloperView, developerSelect } from '../auth/developer-view.ts';
 import { recordChanges } from '../changes/record.ts';
 import type { Call, RecordingContext } from '../context.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { forgetBegunTotp } from './forget-begun-totp.ts';
 import { withPassword } from './new-password.ts';
 import { removeTotp } from './remove-totp.ts';
 
@@ -38,6 +39,7 @@ export async function resetPassword({
       });
       const hadTotp = totpEnabledAt !== null;
       if (input.removeTotp && hadTotp) await removeTotp(ctx, transaction, developer.id, true);
+      await forgetBegunTotp(transaction, developer.id);
       await recordSecurityEvent(ctx, transaction, {
         developerId: developer.id,
         applicationId: null,

@@ -4,6 +4,7 @@ import { requireDeveloper } from '../actor.ts';
 import type { CallOf } from '../context.ts';
 import { anyPassword, strictObject } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { changeAccount } from './change.ts';
 import { requirePassword } from './require-password.ts';
 
@@ -20,11 +21,12 @@ export type Vault = Pick<z.output<typeof setVaultInput>, 'vaultSaltB64' | 'vault
 
 /**
  * Stores the fields that a browser needs to unlock private-mode notes.
- * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, INVALID_CREDENTIALS
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, INVALID_CREDENTIALS
  */
 export async function setVault({ ctx, input: given }: CallOf<typeof setVaultInput>): Promise<Vault> {
   const developerId = requireDeveloper(ctx.actor, 'account:write');
   const input = parseInput(setVaultInput, given);
+  await requireConfirmation(ctx);
   const confirmedHash = await requirePassword(ctx, developerId, input.password);
   const { vaultSaltB64, vaultCheckB64 } = input;
   await changeAccount(ctx, developerId, {

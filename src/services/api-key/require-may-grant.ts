@@ -1,6 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { containsCidr } from '../../lib/cidr.ts';
-import { type Actor, type ApiKeyActor, unauthenticated } from '../actor.ts';
+import { type Actor, unauthenticated } from '../actor.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { everyScope, readScopes } from '../scopes.ts';
@@ -55,34 +55,16 @@ async function grantOf(
   if (actor.type !== 'developer' || actor.via === 'cookie') return null;
   const key = await transaction.apiKey.findUnique({
     where: { id: actor.apiKeyId, revokedAt: null },
-    select: {
-      scopes: true,
-      allowedCidrs: true,
-      expiresAt: true,
-      keyHash: true,
-      previousKeyHash: true,
-      previousValidUntil: true,
-    },
+    select: { scopes: true, allowedCidrs: true, expiresAt: true, keyHash: true },
   });
-  const expiresAt = key === null ? null : endOfToken(actor, key);
-  if (key === null || expiresAt === 'ended' || (expiresAt !== null && expiresAt <= now)) {
-    throw unauthenticated('apiKey');
-  }
-  return { scopes: key.scopes, allowedCidrs: key.allowedCidrs, expiresAt };
+  if (key === null || (key.expiresAt !== null && key.expiresAt <= now)) throw unauthenticated('apiKey');
+  // Otherwise whoever has only the old token could keep what the rotation takes from them.
+  if (Buffer.compare(actor.keyHash, key.keyHash) !== 0) throw replaced();
+  return key;
 }
 
-interface Tokens {
-  readonly expiresAt: Date | null;
-  readonly keyHash: Uint8Array;
-  readonly previousKeyHash: Uint8Array | null;
-  readonly previousValidUntil: Date | null;
-}
-
-/** A token that was replaced must not give keys, or a newer token of its own, that outlive it. */
-function endOfToken({ keyHash: sent }: ApiKeyActor, key: Tokens): Date | null | 'ended' {
-  if (Buffer.compare(sent, key.keyHash) === 0) return key.expiresAt;
-  const { expiresAt, previousKeyHash, previousValidUntil: until } = key;
-  if (previousKeyHash === null || until === null || Buffer.compare(sent, previousKeyHash) !== 0)
-    return 'ended';
-  return expiresAt !== null && expiresAt < until ? expiresAt : until;
-}
+const replaced = () =>
+  new ServiceError(
+    'INSUFFICIENT_SCOPE',
+    'This token was replaced by a rotation, and can no longer create, change or rotate keys. Use the new one.',
+  );

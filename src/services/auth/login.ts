@@ -13,6 +13,7 @@ import { type Proof, proveSecondFactor } from '../second-factor/prove.ts';
 import { spend } from '../second-factor/spend.ts';
 import { someoneInDashboard } from '../security-log/actor.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
+import { recordFailedProof } from '../security-log/record-failed-proof.ts';
 import { developerTransaction } from '../transaction.ts';
 import { verifyBotChallenge } from './bot-challenge.ts';
 import { developerSelect } from './developer-view.ts';
@@ -31,8 +32,10 @@ export const loginInput = strictObject({
  * is told only after the right password.
  * @throws {ServiceError} INVALID_CREDENTIALS, TOTP_REQUIRED, TOTP_INVALID, RATE_LIMITED, BOT_CHALLENGE_FAILED, UNAVAILABLE
  */
-export async function login({ ctx, input: given }: CallOf<typeof loginInput>): Promise<LoggedIn> {
-  const input = parseInput(loginInput, given);
+export async function login({ ctx: given, input: sent }: CallOf<typeof loginInput>): Promise<LoggedIn> {
+  // Whoever logs in is not yet known: with the cookie of another account, they would act in its name.
+  const ctx: ServiceContext = { ...given, actor: { type: 'anonymous', rejected: null } };
+  const input = parseInput(loginInput, sent);
   await verifyBotChallenge(ctx, input.turnstileToken);
   const { database, keyring, clock } = ctx.env;
   const found = await database.prisma.developer.findUnique({
@@ -45,7 +48,7 @@ export async function login({ ctx, input: given }: CallOf<typeof loginInput>): P
     // Not awaited: the time of the commit would reveal that the account exists. Without `work`, it is recorded even if
     // the client already has its response or has disconnected.
     const { work: _, ...detached } = ctx;
-    void recordFailure(detached, found.id).catch((error: unknown) =>
+    void recordFailedProof(detached, found.id, 'developer_login_failed').catch((error: unknown) =>
       ctx.env.log.warn({ err: error }, 'a failed login could not be recorded'),
     );
     throw invalidCredentials();
@@ -86,7 +89,8 @@ const startSession = (
       await recordSecurityEvent(ctx, transaction, entry);
       return { developerId: developerId as DeveloperId, sessionVersion, sessionId };
     },
-    ownQueue(ctx),
+    // Not the account's queue, which anyone could fill with failed logins.
+    { requester: { developer: ctx.client.limitKey } },
   );
 
 /** Locks the account like a creation of something that is counted: other changes of the developer go on. */
@@ -96,22 +100,5 @@ async function lockForLogin(transaction: Prisma.TransactionClient, developerId: 
     FROM developers WHERE id = ${developerId}::uuid FOR NO KEY UPDATE`;
   return account;
 }
-
-const recordFailure = (ctx: ServiceContext, developerId: string): Promise<void> =>
-  developerTransaction(
-    ctx,
-    developerId,
-    (transaction) =>
-      recordSecurityEvent(ctx, transaction, {
-        developerId,
-        applicationId: null,
-        event: 'developer_login_failed',
-        actor: someoneInDashboard(null, null),
-      }),
-    ownQueue(ctx),
-  );
-
-/** Not the account's queue, which anyone could fill with failed logins. */
-const ownQueue = ({ client }: ServiceContext) => ({ requester: { developer: client.limitKey } });
 
 const invalidCredentials = () => new ServiceError('INVALID_CREDENTIALS', 'Wrong email address or password.');

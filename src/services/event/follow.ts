@@ -76,7 +76,7 @@ async function* readStream(
 
   const read = async () => {
     follower.beginCheck();
-    await requireMayFollow(ctx, follower.actor);
+    if (!(await requireMayFollow(ctx, follower.actor))) throw new StreamInterrupted();
     return lookForEvents(ctx, { ...query, after });
   };
 

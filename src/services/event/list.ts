@@ -95,7 +95,8 @@ async function waitForEvents(
     while (follower.ending === undefined) {
       const seen = follower.wakeId;
       follower.beginCheck();
-      await requireMayFollow(ctx, actor);
+      // What a changed key may read is decided when it asks again.
+      if (!(await requireMayFollow(ctx, actor))) return page;
       page = await lookForEvents(ctx, { ...query, after: page.next });
       const left = until - performance.now();
       if (page.events.length > 0 || left <= 0) return page;

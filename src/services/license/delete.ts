@@ -3,6 +3,7 @@ import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ownApplications } from '../own-application.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction, lockApplication } from '../transaction.ts';
@@ -11,10 +12,11 @@ import { lockOwnLicense } from './lock-own.ts';
 /**
  * Deletes a license. End users who had it are kept, without a license; bans that it caused are kept, without a source. Its
  * leases are revoked.
- * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, LICENSE_NOT_FOUND
  */
 export async function deleteLicense({ ctx, input }: Call<{ id: string }>): Promise<void> {
   const developerId = requireDeveloper(ctx.actor, 'licenses:write');
+  await requireConfirmation(ctx);
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
     await lockUsersOf(ctx, transaction, input.id);
     const license = await lockOwnLicense(ctx, transaction, invalidations, input.id);

@@ -1,59 +1,70 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { lockStreams } from './lock-streams.ts';
 
-/** Maximum number of events, of all developers together, that one transaction numbers. */
-const largestBatch = 1_000;
+/** Maximum number of events of one developer that one transaction numbers. */
+const batch = 1_000;
+/** The same while it numbers those of many developers, so that one with a million holds up none of the others. */
+const batchOfMany = 50;
 
 /**
- * Gives numbers to the committed events of developers that have none: 1, 2, 3 … for each developer, without gaps, never
+ * Gives numbers to the committed events of a developer that have none: 1, 2, 3 … for each developer, without gaps, never
  * changed and never used again.
  *
  * The numbers follow the order of the commits. Whoever numbers locks the developer's stream first, and looks for events in
  * a later statement: what it sees has been committed before everything that it does not see, and gets lower numbers. Of
  * several events that it sees, the position decides: a change that waited for the rows of another inserted its event later.
  * Changes never wait for numbers: they only insert.
- * @returns the number of events that got a number
+ * @param mostBatches of 1,000 events. A reader does not have to number all: it continues with the rest
  */
-export async function numberEvents(pool: Pool, developerIds: readonly string[]): Promise<number> {
-  let numbered = 0;
-  while (await hasUnnumbered(pool, developerIds)) {
-    numbered += await inTransaction(pool, (client) => numberBatch(client, developerIds), 'BEGIN');
+export async function numberEvents(
+  pool: Pool,
+  developerId: string,
+  mostBatches = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  for (let left = mostBatches; left > 0 && (await hasUnnumbered(pool, developerId)); left -= 1) {
+    await inTransaction(
+      pool,
+      async (client) => {
+        await lockStreams(client, [developerId]);
+        await client.query(number, [[developerId], batch]);
+      },
+      'BEGIN',
+    );
   }
-  return numbered;
-}
-
-/**
- * The same for work that no request waits for, without its time limits.
- * @returns the number of events that got a number
- */
-export async function numberEventsInBackground(pool: Pool, developerIds: readonly string[]): Promise<number> {
-  let numbered = 0;
-  for (let batch = largestBatch; batch === largestBatch && developerIds.length > 0; numbered += batch) {
-    batch = await inTransaction(pool, (client) => numberBatch(client, developerIds));
-  }
-  return numbered;
 }
 
 /** Cheap: a partial index has only the events without numbers. */
-async function hasUnnumbered(pool: Pool, developerIds: readonly string[]): Promise<boolean> {
+async function hasUnnumbered(pool: Pool, developerId: string): Promise<boolean> {
   const { rows } = await pool.query(
-    'SELECT FROM events WHERE developer_id = ANY($1::uuid[]) AND sequence IS NULL LIMIT 1',
-    [developerIds],
+    'SELECT FROM events WHERE developer_id = $1 AND sequence IS NULL LIMIT 1',
+    [developerId],
   );
   return rows.length > 0;
 }
 
-async function numberBatch(client: PoolClient, developerIds: readonly string[]): Promise<number> {
-  await lockStreams(client, developerIds);
-  const { rows } = await client.query<{ numbered: number }>(number, [developerIds, largestBatch]);
-  return rows[0]?.numbered ?? 0;
+/**
+ * The same for some events of many developers, for work that no request waits for. Streams that others have locked are
+ * skipped.
+ * @returns the number of events that got a number
+ */
+export async function numberSomeEvents(pool: Pool, developerIds: readonly string[]): Promise<number> {
+  if (developerIds.length === 0) return 0;
+  return inTransaction(pool, async (client) => {
+    const locked = await lockStreams(client, developerIds, 'skip');
+    const most = locked.length === 1 ? batch : batchOfMany;
+    const { rows } = await client.query<{ numbered: number }>(number, [locked, most]);
+    return rows[0]?.numbered ?? 0;
+  });
 }
 
 const number = `
   WITH next AS MATERIALIZED (
-    SELECT id, developer_id, position FROM events
-    WHERE developer_id = ANY($1::uuid[]) AND sequence IS NULL ORDER BY position LIMIT $2
+    SELECT found.id, found.developer_id, found.position
+    FROM unnest($1::uuid[]) AS stream (developer_id) CROSS JOIN LATERAL (
+      SELECT id, developer_id, position FROM events
+      WHERE developer_id = stream.developer_id AND sequence IS NULL ORDER BY position LIMIT $2
+    ) AS found
   ), numbered AS (
     UPDATE events SET sequence = last_sequence + place
     FROM (SELECT id, developer_id, row_number() OVER (PARTITION BY developer_id ORDER BY position) AS place FROM next) AS placed
@@ -71,20 +82,19 @@ const number = `
 const developersAtOnce = 100;
 
 /**
- * Numbers the events of all developers, so that few wait for their first reader.
- * @param stop checked between developers
+ * Numbers the events of all developers, so that few wait for their first reader. It leaves streams that others have locked.
+ * @param stop checked between batches
  */
-export async function numberAllEvents(pool: Pool, stop: AbortSignal): Promise<number> {
-  let numbered = 0;
-  while (!stop.aborted) {
+export async function numberAllEvents(pool: Pool, stop: AbortSignal): Promise<void> {
+  for (let numbered = 1; numbered > 0 && !stop.aborted; ) {
+    // In random order, so that locked ones are not the only ones that are found.
     const { rows } = await pool.query<{ id: string }>(
-      `SELECT DISTINCT developer_id AS id FROM events WHERE sequence IS NULL LIMIT ${developersAtOnce}`,
+      `SELECT id FROM (SELECT DISTINCT developer_id AS id FROM events WHERE sequence IS NULL) AS waiting
+       ORDER BY random() LIMIT ${developersAtOnce}`,
     );
-    if (rows.length === 0) break;
-    numbered += await numberEvents(
+    numbered = await numberSomeEvents(
       pool,
       rows.map(({ id }) => id),
     );
   }
-  return numbered;
 }

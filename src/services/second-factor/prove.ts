@@ -2,9 +2,7 @@ import { recoveryCodeHash } from '../../crypto/recovery-code.ts';
 import { openTotpSecret } from '../../crypto/sealed-totp-secret.ts';
 import { stepOfTotpCode, totpStepAt } from '../../crypto/totp.ts';
 import type { ServiceContext } from '../context.ts';
-import { someoneInDashboard } from '../security-log/actor.ts';
-import { recordSecurityEvent } from '../security-log/record.ts';
-import { developerTransaction } from '../transaction.ts';
+import { recordFailedProof } from '../security-log/record-failed-proof.ts';
 import { type GivenSecondFactor, totpInvalid, totpRequired } from './fields.ts';
 import { takeAttempt } from './take-attempt.ts';
 
@@ -37,20 +35,7 @@ export async function proveSecondFactor(
       ? await findRecoveryCode(ctx, developer.id, recoveryCode ?? '')
       : await checkTotpCode(ctx, developer.id, totpCode);
   if (proof !== null) return proof;
-  await developerTransaction(
-    ctx,
-    developer.id,
-    (transaction) =>
-      recordSecurityEvent(ctx, transaction, {
-        developerId: developer.id,
-        applicationId: null,
-        event: 'totp_failed',
-        code: 'TOTP_INVALID',
-        ...(ctx.actor.type === 'anonymous' && { actor: someoneInDashboard(null, null) }),
-      }),
-    // As for a wrong password: not in the account's queue.
-    { requester: { developer: ctx.client.limitKey } },
-  );
+  await recordFailedProof(ctx, developer.id, 'totp_failed');
   throw totpInvalid();
 }
 

@@ -72,25 +72,24 @@ const selected = `
     LEFT JOIN events ON events.id = claimed.event_id AND events.developer_id = webhooks.developer_id
   ORDER BY claimed.id`;
 
-// Two instances that claim at once find the same delivery. The second waits for its row, which no longer fits then, and gets
-// none: skipping locked rows would send the next event too early. A first attempt is due at once, because the instance that
-// created the delivery may have a clock that is fast.
+// Instances that claim at once take different webhooks: waiting for each other's, in any order, they would deadlock. One that
+// comes just after another may have looked before it, and finds the same delivery. This no longer fits then, so it gets none:
+// the next event would be sent too early. A first attempt is due at once, because the instance that created the delivery may
+// have a clock that is fast.
+const isDue = "status = 'pending' AND (attempts = 0 OR next_attempt_at <= $2)";
 const claim = `
-  WITH due AS MATERIALIZED (
+  WITH wanted AS MATERIALIZED (
+    SELECT id FROM webhooks WHERE id = ANY($1::uuid[]) AND disabled_at IS NULL FOR NO KEY UPDATE SKIP LOCKED
+  ), due AS MATERIALIZED (
     SELECT delivery.id
-    FROM unnest($1::uuid[]) AS wanted (webhook_id)
-      JOIN webhooks ON webhooks.id = wanted.webhook_id AND disabled_at IS NULL
-      CROSS JOIN LATERAL (
-        SELECT id FROM webhook_deliveries
-        WHERE webhook_id = wanted.webhook_id AND status = 'pending' AND (attempts = 0 OR next_attempt_at <= $2)
-        ORDER BY sequence, id LIMIT 1
-      ) AS delivery
+    FROM wanted CROSS JOIN LATERAL (
+      SELECT id FROM webhook_deliveries WHERE webhook_id = wanted.id AND ${isDue} ORDER BY sequence, id LIMIT 1
+    ) AS delivery
     WHERE NOT EXISTS (SELECT FROM webhook_deliveries
-      WHERE webhook_id = wanted.webhook_id AND claimed_until >= clock_timestamp())
+      WHERE webhook_id = wanted.id AND claimed_until >= clock_timestamp())
   ), claimed AS (
     UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = $2, claimed_until = ${claimEnd}
-    FROM due WHERE webhook_deliveries.id = due.id AND status = 'pending'
-      AND (claimed_until < clock_timestamp()) IS NOT FALSE
+    FROM due WHERE webhook_deliveries.id = due.id AND ${isDue} AND (claimed_until < clock_timestamp()) IS NOT FALSE
     RETURNING webhook_deliveries.*
   ) ${selected}`;
 

@@ -7,6 +7,7 @@ import { strictObject } from '../fields.ts';
 import { numberEvents } from '../outbox/number-events.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { lockAccountForCount, requireRoom } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -31,19 +32,21 @@ export interface WebhookWithSecret {
 }
 
 /**
- * Creates a webhook, which gets the events from now on. The database stores its secret only encrypted.
- * @throws {ServiceError} UNAUTHENTICATED, VALIDATION_FAILED, APP_NOT_FOUND, LIMIT_REACHED
+ * Creates a webhook, which gets the events from now on. The database stores its secret only encrypted. Events go wherever
+ * the caller wants, so they must be allowed to read them.
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, VALIDATION_FAILED, APP_NOT_FOUND, LIMIT_REACHED
  */
 export async function createWebhook({
   ctx,
   input: given,
 }: CallOf<typeof createWebhookInput>): Promise<WebhookWithSecret> {
-  const developerId = requireDeveloper(ctx.actor, 'webhooks:write');
+  const developerId = requireDeveloper(ctx.actor, 'webhooks:write', 'events:read');
   const { applicationId = null, ...input } = parseInput(createWebhookInput, given);
   requireUrl(input.url, ctx.env.settings.webhookAllow);
+  await requireConfirmation(ctx);
   if (applicationId !== null) await requireOwnApplication(ctx, applicationId, 'webhooks:write');
   // Otherwise, events of long ago could get their numbers later, and be sent.
-  await numberEvents(ctx.env.database.pool, [developerId]);
+  await numberEvents(ctx.env.database.pool, developerId);
   const id = newId();
   const secret = newWebhookSecret();
   const secretsEncrypted = sealWebhookSecrets(ctx.env.keyring, id, { current: secret, previous: null });

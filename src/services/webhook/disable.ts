@@ -1,4 +1,5 @@
 import type { ServiceContext, ServiceEnvironment } from '../context.ts';
+import { loggedActor } from '../security-log/actor.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { changeInTransaction } from '../transaction.ts';
 
@@ -28,6 +29,7 @@ export async function disableWebhook(
       developerId,
       applicationId: null,
       event: 'webhook_disabled',
+      actor: loggedActor({ type: 'system' }),
       metadata: { webhookId, reason },
     });
     return true;

@@ -34,8 +34,8 @@ const patience = { withoutDeadline: 2_000, beforeDeadline: 1_000 } as const;
 const figuresEvery = 30_000;
 /** For how many webhooks one statement claims. Meanwhile, it holds slots that it may not need. */
 const claimedTogether = 50;
-/** After so many attempts, a webhook gives its slot up to others that wait. */
-const attemptsPerTurn = 50;
+/** After so many attempts, or so long, a webhook gives its slot up to others that wait. */
+const turn = { attempts: 50, milliseconds: 5_000 } as const;
 
 /**
  * Sends events to webhooks. Several instances may do so on one database: they share the work by locks (fan-out.ts,
@@ -82,10 +82,12 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   /** Makes an attempt and then, up to `most` in all, those that are due after it, while they succeed. Never rejects. */
   async function serve(first: ClaimedDelivery, release: Release, most: number): Promise<void> {
     const { webhookId, developerId } = first.webhook;
+    const until = performance.now() + turn.milliseconds;
     try {
       let delivery: ClaimedDelivery | undefined = first;
       for (let made = 1; delivery !== undefined; made += 1) {
-        const goesOn: boolean = (await attempt(delivery)) && made < most && !isStopped;
+        const isSuccess = await attempt(delivery);
+        const goesOn: boolean = isSuccess && made < most && performance.now() < until && !isStopped;
         delivery = goesOn ? (await claimDue(pool, [webhookId], new Date(clock.now())))[0] : undefined;
       }
     } catch (error) {
@@ -115,7 +117,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     try {
       for (const delivery of await claimDue(pool, [...reserved.keys()], new Date(clock.now()))) {
         const { webhookId } = delivery.webhook;
-        void begin(delivery, reserved.get(webhookId) ?? (() => undefined), attemptsPerTurn);
+        void begin(delivery, reserved.get(webhookId) ?? (() => undefined), turn.attempts);
         reserved.delete(webhookId);
       }
     } finally {
@@ -126,9 +128,14 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   /** @returns whether there may be more to do at once */
   async function look(developerIds: readonly string[] | 'all'): Promise<boolean> {
     const work = await findWork(pool, new Date(clock.now()), developerIds);
-    const hasMoreEvents = await fanOutAll(pool, work, () => new Date(clock.now()));
-    for (let start = 0; start < work.length; start += claimedTogether) {
-      await claimAndBegin(work.slice(start, start + claimedTogether));
+    let hasMoreEvents = false;
+    try {
+      hasMoreEvents = await fanOutAll(pool, work, () => new Date(clock.now()));
+    } finally {
+      // What is due does not wait for what could not be created.
+      for (let start = 0; start < work.length; start += claimedTogether) {
+        await claimAndBegin(work.slice(start, start + claimedTogether));
+      }
     }
     if (developerIds === 'all' && performance.now() - figuresAt > figuresEvery) {
       figuresAt = performance.now();

@@ -5,8 +5,11 @@ import { isWanted, type WebhookFilter } from './match.ts';
 
 /** How many events one transaction looks at. */
 const eventsAtOnce = 500;
-/** A webhook with so many deliveries that wait gets no more. Its position stays, so that no event is lost. */
-const maxWaiting = 5_000;
+/**
+ * A webhook with so many deliveries that wait gets no more. Its position stays, so that no event is lost. Those that have
+ * failed wait for up to a day, so they hold up new events only when there are many more.
+ */
+const maxWaiting = { forFirstAttempt: 5_000, inAll: 20_000 } as const;
 
 interface Position extends WebhookFilter {
   readonly developerId: string;
@@ -66,7 +69,11 @@ const insert = `
 
 async function isFull(client: PoolClient, webhookId: string): Promise<boolean> {
   const { rows } = await client.query(
-    `SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending' OFFSET ${maxWaiting - 1} LIMIT 1`,
+    `(SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending' AND attempts = 0
+      OFFSET ${maxWaiting.forFirstAttempt - 1} LIMIT 1)
+     UNION ALL
+     (SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'
+      OFFSET ${maxWaiting.inAll - 1} LIMIT 1)`,
     [webhookId],
   );
   return rows.length > 0;

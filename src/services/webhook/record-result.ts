@@ -24,13 +24,17 @@ const gone = 410;
  */
 export async function recordResult(
   pool: Pool,
-  { id, webhook, attempt, eventType }: ClaimedDelivery,
+  { id, webhook, attempt, eventType, event }: ClaimedDelivery,
   answer: WebhookAnswer,
   now: number,
 ): Promise<Outcome> {
   const isSuccess = isSuccessful(answer);
-  const isLast = isSuccess || answer.statusCode === gone || eventType === testEventType;
+  const isTest = eventType === testEventType;
+  // With 410 Gone, it waits until its webhook is enabled again.
+  const isLast = isSuccess || isTest || event === null;
   const next = isLast ? null : nextAttempt({ attempts: attempt, now, retryAfter: answer.retryAfter });
+  // A failed test is no beginning of a failure: without another event, nothing would end it.
+  const isNoted = event !== null && (isSuccess || !isTest);
   const status = isSuccess ? 'succeeded' : next === null ? 'failed' : 'pending';
   const { rows } = await queryWithoutTimeout<{ isTooLong: boolean | null }>(pool, record, [
     id,
@@ -45,8 +49,9 @@ export async function recordResult(
     isSuccess,
     new Date(now),
     new Date(now - failingLimit),
+    isNoted,
   ]);
-  const isTooLong = !isSuccess && rows[0]?.isTooLong === true;
+  const isTooLong = isNoted && !isSuccess && rows[0]?.isTooLong === true;
   return { isSuccess, disable: answer.statusCode === gone ? 'gone' : isTooLong ? 'failing' : null };
 }
 
@@ -62,7 +67,7 @@ const record = `
   ), noted AS (
     UPDATE webhooks SET failing_since = CASE WHEN $10 THEN NULL ELSE $11::timestamptz END,
       last_success_at = CASE WHEN $10 THEN $11 ELSE webhooks.last_success_at END
-    FROM webhook, delivery WHERE webhooks.id = webhook.id AND CASE WHEN $10
+    FROM webhook, delivery WHERE $13 AND webhooks.id = webhook.id AND CASE WHEN $10
       THEN webhook.failing_since IS NOT NULL OR (webhook.last_success_at > $11::timestamptz - interval '1 minute') IS NOT TRUE
       ELSE webhook.failing_since IS NULL END
   )

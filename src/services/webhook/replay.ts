@@ -42,7 +42,7 @@ export async function replayWebhook({
   ctx,
   input: { id, ...given },
 }: Call<{ id: string } & z.input<typeof replayWebhookInput>>): Promise<{ readonly enqueued: number }> {
-  const developerId = requireDeveloper(ctx.actor, 'webhooks:write');
+  const developerId = requireDeveloper(ctx.actor, 'webhooks:write', 'events:read');
   const { from, to } = parseInput(range, given);
   const { id: webhookId } = await requireOwnWebhook(ctx, id, 'webhooks:write');
   const events = await findEvents(ctx, developerId, webhookId, { from, to });

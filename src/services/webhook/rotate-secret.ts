@@ -3,6 +3,7 @@ import { isId } from '../../lib/ids.ts';
 import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
 import { webhookNotFound } from '../errors.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import type { WebhookWithSecret } from './create.ts';
@@ -13,7 +14,7 @@ import { webhookSelect, webhookView } from './view.ts';
 /**
  * Replaces the signing secret of a webhook. For 24 hours, messages have a signature with the old secret too, so that the
  * receiver can be changed in between. A second rotation in this time ends the oldest secret.
- * @throws {ServiceError} UNAUTHENTICATED, WEBHOOK_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, CONFIRMATION_REQUIRED, WEBHOOK_NOT_FOUND
  */
 export async function rotateWebhookSecret({
   ctx,
@@ -21,6 +22,7 @@ export async function rotateWebhookSecret({
 }: Call<{ id: string }>): Promise<WebhookWithSecret> {
   const developerId = requireDeveloper(ctx.actor, 'webhooks:write');
   if (!isId(id)) throw webhookNotFound();
+  await requireConfirmation(ctx);
   const { clock, keyring } = ctx.env;
   const secret = newWebhookSecret();
   return developerTransaction(ctx, developerId, async (transaction) => {

@@ -53,8 +53,11 @@ const connectOptions = { autoSelectFamilyAttemptTimeout: 2_500 };
 export async function sendWebhook(request: WebhookRequest, options: SendOptions): Promise<WebhookAnswer> {
   const { allowed, signal, resolve = resolveHost, timeLimit = attemptMilliseconds } = options;
   const begunAt = performance.now();
-  const timeout = AbortSignal.timeout(timeLimit);
-  const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+  // Not AbortSignal.any: it leaves something with `signal`, which is as old as the process, for each attempt.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = setTimeout(end, timeLimit);
+  signal?.addEventListener('abort', end, { once: true });
   const failed = (error: string): WebhookAnswer => ({
     statusCode: null,
     answer: null,
@@ -66,11 +69,12 @@ export async function sendWebhook(request: WebhookRequest, options: SendOptions)
     const refusal = refusalOfUrl(request.url, allowed);
     if (refusal !== null) return failed(`The URL ${refusal}.`);
     const url = new URL(request.url);
-    const addresses = await findAddresses(url.hostname, allowed, resolve, ending);
-    ending.throwIfAborted();
+    signal?.throwIfAborted();
+    const addresses = await findAddresses(url.hostname, allowed, resolve, ending.signal);
+    ending.signal.throwIfAborted();
     if (addresses === null) return failed('The host has no public address.');
-    const response = await post(url, request, addresses, ending, options.ca);
-    const answer = await readAnswer(response, ending);
+    const response = await post(url, request, addresses, ending.signal, options.ca);
+    const answer = await readAnswer(response, ending.signal);
     return {
       statusCode: response.statusCode ?? null,
       answer,
@@ -80,8 +84,11 @@ export async function sendWebhook(request: WebhookRequest, options: SendOptions)
     };
   } catch (error) {
     signal?.throwIfAborted();
-    if (timeout.aborted) return failed(`There was no answer within ${timeLimit / 1000} s.`);
+    if (ending.signal.aborted) return failed(`There was no answer within ${timeLimit / 1000} s.`);
     return failed(describeFailure(error));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
   }
 }
 
@@ -107,11 +114,20 @@ function post(
       ...(ca !== undefined && { ca }),
     });
     outgoing.once('response', resolve);
+    // A status of 101 ends the request without a response or an error, and `signal` then has no effect.
+    outgoing.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new SwitchedProtocols());
+    });
+    outgoing.once('close', () => reject(new Error('The connection was closed')));
     // Stays after the response, because the connection may fail while the body is read.
     outgoing.on('error', reject);
     outgoing.end(body);
   });
 }
+
+/** The receiver answered with the status 101 (RFC 9110 §15.2.2), for which it was not asked. */
+class SwitchedProtocols extends Error {}
 
 /** A look-up that hands out addresses which were checked before. An IP address in a URL is never looked up. */
 const lookupIn =
@@ -143,6 +159,7 @@ const connectionFailures: Readonly<Record<string, string>> = {
 /** Describes a failure to the developer, in words that name no address and nothing that the host sent. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'The request failed.';
+  if (error instanceof SwitchedProtocols) return 'The host switched to another protocol.';
   const [code, ...others] = codesOf(error);
   const known = connectionFailures[code ?? ''] ?? connectionFailures[others[0] ?? ''];
   if (known !== undefined) return known;

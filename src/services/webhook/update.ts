@@ -6,6 +6,7 @@ import { webhookNotFound } from '../errors.ts';
 import { strictObject } from '../fields.ts';
 import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
+import { requireConfirmation } from '../require-confirmation.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
 import { members } from './fields.ts';
@@ -23,18 +24,19 @@ const changeInput = updateWebhookInput.refine(
 /**
  * Changes the members of a webhook that were sent. While it is disabled, nothing is sent; when it is enabled again, it gets
  * what has happened in between, as far as events are still kept.
- * @throws {ServiceError} UNAUTHENTICATED, VALIDATION_FAILED, APP_NOT_FOUND, WEBHOOK_NOT_FOUND
+ * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, CONFIRMATION_REQUIRED, VALIDATION_FAILED, APP_NOT_FOUND, WEBHOOK_NOT_FOUND
  */
 export async function updateWebhook({
   ctx,
   input: { id, change: given },
 }: Call<{ id: string; change: z.input<typeof updateWebhookInput> }>): Promise<WebhookView> {
-  const developerId = requireDeveloper(ctx.actor, 'webhooks:write');
+  const developerId = requireDeveloper(ctx.actor, 'webhooks:write', 'events:read');
   const change = parseInput(changeInput, given);
   if (!isId(id)) throw webhookNotFound();
   if (change.url !== undefined) requireUrl(change.url, ctx.env.settings.webhookAllow);
   if (typeof change.applicationId === 'string')
     await requireOwnApplication(ctx, change.applicationId, 'webhooks:write');
+  await requireConfirmation(ctx);
   const { enabled, ...columns } = change;
   const row = await developerTransaction(ctx, developerId, async (transaction) => {
     await transaction.$queryRaw`
