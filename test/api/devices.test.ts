@@ -6,6 +6,7 @@ import { deviceRequestOf } from '../setup/device-request.ts';
 import { contradictions, setDeviceRules, storedDevices } from '../setup/devices.ts';
 import { ask } from '../setup/end-users.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
+import { deviceClient } from '../setup/self-service.ts';
 import { insertBan, sql } from '../setup/stored.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
 import { createWorld, type SeededLicense } from '../setup/world.ts';
@@ -142,6 +143,61 @@ describe('a device', () => {
     expect((await list(license, '?state=active')).devices).toEqual([]);
     expect(await validate(license, 'one')).toMatchObject({ code: 'OK' });
     expect(await contradictions(server, license.id)).toEqual([]);
+  });
+
+  describe('that was released and came back before a reset', () => {
+    const reset = async ({ id }: SeededLicense) =>
+      expect((await world.client.post(`/api/v1/licenses/${id}/reset-hwid`)).status).toBe(200);
+    const releaseActive = async (license: SeededLicense) => {
+      const [active] = (await list(license, '?state=active')).devices;
+      expect((await world.client.delete(`${pathOf(license)}/${active?.id}`)).status).toBe(200);
+    };
+
+    test('may return, if it came back by a move', async () => {
+      const license = await boundTo(1, 'one');
+      await setDeviceRules([server], license, { self_service: 'key' });
+      await releaseActive(license);
+      expect(await validate(license, 'one')).toMatchObject({ code: 'DEVICE_RELEASED' });
+      const customer = await deviceClient(server, application, 2);
+      const { licenseKey } = license;
+      expect(await customer('devices.move', { licenseKey, hwid: 'one' })).toMatchObject({ code: 'OK' });
+      await reset(license);
+      expect(await validate(license, 'one')).toMatchObject({ code: 'OK' });
+    });
+
+    test('is like an unknown one, also if another device has its place', async () => {
+      const license = await boundTo(1, 'one');
+      await releaseActive(license);
+      expect(await validate(license, 'one')).toMatchObject({ code: 'OK' });
+      await reset(license);
+      expect(await validate(license, 'two')).toMatchObject({ code: 'OK' });
+      expect(await validate(license, 'one')).toMatchObject({ code: 'HWID_MISMATCH' });
+    });
+
+    test('may return, if only its hash was known before, and the reset is that of its user', async () => {
+      const license = await application.mintOne();
+      const deviceRequest = deviceRequestOf(application.id, 'one');
+      const path = `/api/v1/licenses/${license.id}/offline-lease`;
+      expect((await world.client.post(path, { deviceRequest })).status).toBe(201);
+      await releaseActive(license);
+      expect(await validate(license, 'one')).toMatchObject({ code: 'OK' });
+      const user = { licenseKey: license.licenseKey, username: 'grace', password: 'a user password' };
+      const created = await world.client.post(`/api/v1/apps/${application.id}/users`, user);
+      const { id } = expectSuccess(created, 201, z.object({ user: z.object({ id: z.string() }) })).user;
+      const resetUser = `/api/v1/apps/${application.id}/users/${id}/reset-hwid`;
+      expect((await world.client.post(resetUser)).status).toBe(200);
+      await setDeviceRules([server], license, { self_service: 'key' });
+      expect(await validate(license, 'one')).toMatchObject({ code: 'OK' });
+    });
+
+    test('stays released, if it was not there at the reset', async () => {
+      const license = await boundTo(2, 'one');
+      await releaseActive(license);
+      expect(await validate(license, 'two')).toMatchObject({ code: 'OK' });
+      await setDeviceRules([server], license, { self_service: 'key' });
+      await reset(license);
+      expect(await validate(license, 'one')).toMatchObject({ code: 'DEVICE_RELEASED' });
+    });
   });
 
   test("of another license, another developer's, or none is not found", async () => {

@@ -51,6 +51,17 @@ export interface Release {
   readonly now: Date;
 }
 
+/** Lets released devices of a license be bound again like unknown ones. */
+export async function letReturn(
+  transaction: Prisma.TransactionClient,
+  licenseId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await transaction.$executeRaw`
+    UPDATE devices SET may_return = TRUE
+    WHERE license_id = ${licenseId}::uuid AND id = ANY(${ids}::uuid[]) AND released_at IS NOT NULL`;
+}
+
 /** Releases devices, and forgets the oldest released ones. The caller calls `noteDevices` afterwards. */
 export async function releaseRows(
   transaction: Prisma.TransactionClient,

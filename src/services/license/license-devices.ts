@@ -74,6 +74,24 @@ export function roomFor(
 export const activeDevices = ({ devices }: Pick<DeviceFacts, 'devices'>): readonly LicenseDevice[] =>
   devices.filter(({ releasedAt }) => releasedAt === null);
 
+/**
+ * The ids of released devices that are the same machines as some of these: they were released before, and came back as new
+ * ones. Their HWIDs may be known in one case and only their hashes in the other.
+ */
+export function earlierReleasesOf(
+  { applicationId, devices }: Pick<DeviceFacts, 'applicationId' | 'devices'>,
+  ids: readonly string[],
+): readonly string[] {
+  const hashed = devices.map(({ id, hwid, deviceHash, releasedAt }) => ({
+    id,
+    isReleased: releasedAt !== null,
+    hash: hwid === null ? deviceHash : hashOf(applicationId, hwid),
+  }));
+  const given = new Set(ids);
+  const hashes = new Set(hashed.flatMap(({ id, hash }) => (given.has(id) ? [hash] : [])));
+  return hashed.flatMap(({ id, isReleased, hash }) => (isReleased && hashes.has(hash) ? [id] : []));
+}
+
 /** Compares HWIDs if both are known, and hashes otherwise. */
 export function sameAs(applicationId: string, device: Device): (known: LicenseDevice) => boolean {
   if (!('hwid' in device)) {

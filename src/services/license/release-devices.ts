@@ -2,7 +2,8 @@ import type { Prisma } from '../../db/client.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { RecordingContext } from '../context.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
-import { noteDevices, type Release, releaseRows } from './device-rows.ts';
+import { letReturn, noteDevices, type Release, releaseRows } from './device-rows.ts';
+import { earlierReleasesOf } from './license-devices.ts';
 import { invalidateLicense, type LockedLicense } from './lock.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function releaseDevices(
 ): Promise<void> {
   invalidateLicense(invalidations, license);
   await revokeLeases(ctx, transaction, invalidations, license.applicationId, { licenseId: license.id });
+  if (release.mayReturn) await letReturn(transaction, license.id, earlierReleasesOf(license, release.ids));
   await releaseRows(transaction, { licenseId: license.id, ...release });
   await noteDevices(transaction, license.id, true, release.now);
 }
