@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { deviceHash } from '../../src/protocol/v2/device-hash.ts';
 import { deviceRequestText } from '../../src/protocol/v2/device-request.ts';
 import { type LeaseClaims, readLease } from '../../src/protocol/v2/lease.ts';
 import { readRevocations, revokes } from '../../src/protocol/v2/revocations.ts';
 import { leaseHeader, revocationsHeader } from '../../src/protocol/v2/signed-token.ts';
+import { type ClientOptions, createClient } from '../../src/sdk/index.ts';
 import { ApiClient } from '../setup/api-client.ts';
 import { createCallClient } from '../setup/call-client.ts';
 import { startTestServer } from '../setup/server.ts';
@@ -59,6 +61,14 @@ async function revocations(of: SeededApplication = application) {
   const result = readRevocations(text, { appId: of.id, publicKey: publicKeyOf(of), time: now() });
   return result.ok ? result.claims : expect.fail(`refused: ${result.failed}`);
 }
+
+const options = (of: SeededApplication): ClientOptions => ({
+  baseUrl: server.baseUrl,
+  appId: of.id,
+  publicKeyB64: of.publicKeyB64,
+  version: of.version,
+  now: () => server.clock.now(),
+});
 
 const post = (path: string, body: unknown = {}, client: ApiClient = world.client) =>
   client.post(`/api/v1${path}`, body);
@@ -186,6 +196,111 @@ describe('a lease', () => {
     expect(valid).not.toHaveProperty('lease');
     await application.settings({ status: 'disabled' });
     expect(await ask('lease', { licenseKey, hwid })).toMatchObject({ code: 'APP_DISABLED' });
+  });
+});
+
+describe('beside entitlements and metadata', () => {
+  const names = Array.from({ length: 50 }, (_, index) => `code-${index}`.padEnd(64, '.'));
+  const each = (value: string, all = names) => Object.fromEntries(all.map((name) => [name, value]));
+  const bytes = (value: object) => Buffer.byteLength(JSON.stringify(value));
+  /** As long as a part may be, to the byte, of characters that take three. */
+  const longest = (count: number) => {
+    const part = each('\u9580'.repeat(Math.floor((16_300 / count - 70) / 3)), names.slice(0, count));
+    return { ...part, rest: 'x'.repeat(16_384 - bytes({ ...part, rest: '' })) };
+  };
+  const minted = async (terms: object) => {
+    const answer = await post('/licenses/create', {
+      applicationId: application.id,
+      amount: 1,
+      durationSeconds: 3_600,
+      ...terms,
+    });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return z
+      .object({ keys: z.array(z.object({ id: z.string(), licenseKey: z.string() })) })
+      .parse(answer.body).keys[0];
+  };
+
+  test.each([1, 2] as const)('a license that has as much as it may fits, in version %i', async (protocol) => {
+    await application.settings({ responseMessages: { OK: '\u9580'.repeat(500) } });
+    const [entitlements, client] = [longest(49), longest(30)];
+    expect([bytes(entitlements), bytes(client)]).toEqual([16_384, 16_384]);
+    const license = await minted({ entitlements, metadata: { client } });
+    const device = '\u9580'.repeat(256);
+    const sdk = createClient({ ...options(application), protocol });
+    const answer = await sdk.validate(license?.licenseKey ?? '', { hwid: device });
+    expect(answer).toMatchObject({ valid: true, entitlements, metadata: client });
+    if (protocol === 1) return;
+    for (const call of ['validate', 'lease']) {
+      const { lease, metadata } = await ask(call, {
+        ...license,
+        hwid: device,
+        lease: call === 'validate' || undefined,
+      });
+      expect(accepted(lease, device).ent).toEqual(entitlements);
+      expect(metadata).toEqual(client);
+    }
+  });
+
+  test('fifty of the longest texts fit', async () => {
+    const entitlements = each('x'.repeat(200));
+    const license = await minted({ entitlements, metadata: { client: { note: 'y'.repeat(500) } } });
+    const { lease } = await ask('validate', { ...license, hwid, lease: true });
+    expect(accepted(lease).ent).toEqual(entitlements);
+  });
+
+  test('more is refused, by bytes', async () => {
+    const license = await application.mintOne();
+    const tooMuch = { ...longest(49), rest: `${longest(49).rest}x` };
+    for (const [terms, path] of [
+      [{ entitlements: tooMuch }, ['entitlements']],
+      [{ metadata: { client: tooMuch } }, ['metadata', 'client']],
+    ] as const) {
+      const policy = { code: 'much', name: 'Much', ...terms };
+      const mint = { applicationId: application.id, amount: 1, durationSeconds: 60, ...terms };
+      for (const answer of [
+        await post('/licenses/create', mint),
+        await world.client.patch(`/api/v1/licenses/${license.id}`, terms),
+        await post(`/apps/${application.id}/policies`, policy),
+      ]) {
+        expectFailure(answer, 400, 'VALIDATION_FAILED');
+        expect(answer.body).toMatchObject({
+          issues: [{ path, message: 'must be at most 16384 bytes as JSON' }],
+        });
+      }
+    }
+  });
+
+  test('a license from before the limit is valid, with what fits, and has no lease', async () => {
+    const license = await application.mintOne();
+    const much = each('\u9580'.repeat(200));
+    const set = (entitlements: object, client: object) =>
+      sql(server, 'UPDATE licenses SET entitlements = $2, metadata = $3 WHERE id = $1', [
+        license.id,
+        entitlements,
+        { client, private: {} },
+      ]);
+    const deviceRequest = deviceRequestText({
+      appId: application.id,
+      device: deviceHash(application.id, hwid),
+      nonce: randomBytes(16).toString('base64url'),
+    });
+    for (const [entitlements, expected] of [
+      [much, { code: 'OK', entitlements: much }],
+      [each('\u0001'.repeat(200)), { code: 'OK' }],
+    ] as const) {
+      await set(entitlements, much);
+      await server.deps.services.changes.tell([{ cache: 'license', keys: 'all' }]);
+      const answer = await ask('validate', { ...license, hwid, lease: true });
+      expect(answer).toMatchObject(expected);
+      expect(answer).not.toHaveProperty('metadata');
+      expect(answer).not.toHaveProperty('lease');
+      const sdk = createClient({ ...options(application), protocol: 1 });
+      expect(await sdk.validate(license.licenseKey, { hwid })).toMatchObject({ valid: true });
+    }
+    expect(await ask('lease', { ...license, hwid })).toMatchObject({ code: 'LEASES_DISABLED' });
+    const offline = await post(`/licenses/${license.id}/offline-lease`, { deviceRequest });
+    expectFailure(offline, 409, 'LIMIT_REACHED');
   });
 });
 

@@ -4,6 +4,7 @@ import { deviceHash as hashOf } from '../../protocol/v2/device-hash.ts';
 import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
+import { leaseFits } from '../license/answer-room.ts';
 import { decide, endOf } from '../license/decide.ts';
 import { changeInTransaction } from '../transaction.ts';
 import { type LeaseTerms, leaseEnd, leaseSecondsOf, signLease } from './claims.ts';
@@ -23,9 +24,10 @@ export interface LeaseApplicant {
 
 /**
  * `none`: the license ends within a second. `changed`: the license is no longer as it was judged; judge it again.
- * `too-many-devices`: it has leases on as many devices as a license may have.
+ * `too-many-devices`: it has leases on as many devices as a license may have. `too-long`: its entitlements, from before
+ * their limit, do not fit.
  */
-export type Grant = { readonly lease: string } | 'none' | 'changed' | 'too-many-devices';
+export type Grant = { readonly lease: string } | 'none' | 'changed' | 'too-many-devices' | 'too-long';
 
 /** How long a lease may wait for its turn, in milliseconds. Programs renew at half of the term, so they can ask again. */
 const maxWait = 2_000;
@@ -60,6 +62,7 @@ async function grantInTurn(ctx: ServiceContext, applicant: LeaseApplicant): Prom
     if (decision.code !== 'OK' || license === null) return 'changed';
     const { activate, device } = decision.effects;
     if (activate !== null || device !== null) return 'changed';
+    if (!leaseFits(license)) return 'too-long';
     const end = earlier(endOf(license), license.keyValidUntil);
     const expiresAt = leaseEnd(issuedAt, leaseSecondsOf(application, license), end);
     if (expiresAt === null) return 'none';

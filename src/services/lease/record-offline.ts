@@ -5,6 +5,7 @@ import type { ApplicationSnapshot } from '../application/snapshot.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { RecordingContext } from '../context.ts';
 import { licenseNotFound, ServiceError } from '../errors.ts';
+import { leaseFits } from '../license/answer-room.ts';
 import { applyToLocked } from '../license/apply-to-locked.ts';
 import { decide, endOf, type RefusalCode } from '../license/decide.ts';
 import { activeDevices, sameAs } from '../license/license-devices.ts';
@@ -52,6 +53,7 @@ export async function recordOfflineLease(
     deviceHash,
     now: issuedAt,
   });
+  if (!leaseFits(license)) throw tooLong();
   const term = days === undefined ? leaseSecondsOf(application, license) : daysInSeconds(days);
   const expiresAt = leaseEnd(issuedAt, term, endOf(license));
   if (expiresAt === null) throw refuse('EXPIRED');
@@ -78,6 +80,12 @@ const tooManyDevices = () =>
   new ServiceError(
     'LIMIT_REACHED',
     `This license has leases on ${maxDevices} devices. Wait until some of them have ended.`,
+  );
+
+const tooLong = () =>
+  new ServiceError(
+    'LIMIT_REACHED',
+    'The entitlements of this license are too long for a lease. Shorten them.',
   );
 
 interface Use {

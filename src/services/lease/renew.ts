@@ -12,7 +12,7 @@ export interface RenewInput extends ValidateInput {
   readonly heldSeq?: number;
 }
 
-/** What a device that asks for a lease gets. `disabled`: the application issues none, or none to more devices. */
+/** What a device that asks for a lease gets. `disabled`: the application issues none, none to more devices, or none for such entitlements. */
 export type Renewal =
   | { readonly kind: 'leased'; readonly validation: Validation; readonly lease: string }
   | { readonly kind: 'refused'; readonly validation: Validation }
@@ -44,7 +44,8 @@ export async function renewLease({ ctx, input }: Call<RenewInput>): Promise<Rene
       ...(heldSeq !== undefined && { heldSeq }),
     });
     if (grant === 'none') return { kind: 'refused', validation: { license, outcome: expired(input) } };
-    if (grant === 'too-many-devices') return { kind: 'disabled', code: 'LEASES_DISABLED' };
+    if (grant === 'too-many-devices' || grant === 'too-long')
+      return { kind: 'disabled', code: 'LEASES_DISABLED' };
     if (grant !== 'changed') return { kind: 'leased', validation, lease: grant.lease };
   }
   throw new ServiceError('UNAVAILABLE', 'This license is being changed by many requests at once. Try again.');

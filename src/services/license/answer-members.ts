@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../protocol/canonical-json.ts';
+import { partsThatFit } from './answer-room.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 /**
@@ -13,14 +14,17 @@ export type LicenseMembers = {
   readonly metadata?: JsonObject;
 };
 
-export const licenseMembers = (
-  { entitlements, clientMetadata }: Pick<LicenseSnapshot, 'entitlements' | 'clientMetadata'>,
+export function licenseMembers(
+  license: Pick<LicenseSnapshot, 'entitlements' | 'clientMetadata'>,
   graceEndsAt: Date | null,
-): LicenseMembers => ({
-  ...(graceEndsAt !== null && { graceEndsAt: graceEndsAt.toISOString() }),
-  ...(hasMembers(entitlements) && { entitlements }),
-  ...(hasMembers(clientMetadata) && { metadata: clientMetadata }),
-});
+): LicenseMembers {
+  const { entitlements, clientMetadata } = partsThatFit(license);
+  return {
+    ...(graceEndsAt !== null && { graceEndsAt: graceEndsAt.toISOString() }),
+    ...(hasMembers(entitlements) && { entitlements }),
+    ...(hasMembers(clientMetadata) && { metadata: clientMetadata }),
+  };
+}
 
 function hasMembers(object: JsonObject): boolean {
   for (const _ in object) return true;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { strictObject, text } from '../fields.ts';
+import { isPartShort, maxPartBytes } from './answer-room.ts';
 
 /** A value of an entitlement or of metadata. */
 export type Value = boolean | number | string;
@@ -21,6 +22,8 @@ const valueUpTo = (maxLength: number) =>
     error: `must be true or false, a whole number, or a text of at most ${maxLength} characters`,
   });
 
+const tooLong = `must be at most ${maxPartBytes} bytes as JSON`;
+
 const atMost = (count: number) => (object: object) => Object.keys(object).length <= count;
 
 const code = z.string().regex(/^[a-z0-9_.-]{1,64}$/, 'must be 1 to 64 of the characters a-z 0-9 _ . -');
@@ -35,22 +38,21 @@ const withoutPrototype = <Record extends z.ZodType>(record: Record) =>
   }, record);
 
 export const entitlements = withoutPrototype(
-  z.record(code, valueUpTo(200)).refine(atMost(maxMembers), `must have at most ${maxMembers} members`),
+  z
+    .record(code, valueUpTo(200))
+    .refine(atMost(maxMembers), `must have at most ${maxMembers} members`)
+    .refine(isPartShort, tooLong),
 );
 
-/** Values of metadata may be longer, but a client's answer must stay below 64 KiB. */
+/** Values of metadata may be longer. */
 const named = withoutPrototype(z.record(text({ min: 1, max: 64 }), valueUpTo(500)));
-const maxClientCharacters = 10_000;
 
 export const metadata = strictObject({ client: named.optional(), private: named.optional() })
   .refine(
     ({ client = {}, private: own = {} }) => atMost(maxMembers)([...Object.keys(client), ...Object.keys(own)]),
     `must have at most ${maxMembers} members, client and private together`,
   )
-  .refine(({ client = {} }) => JSON.stringify(client).length <= maxClientCharacters, {
-    path: ['client'],
-    message: `must be at most ${maxClientCharacters} characters as JSON`,
-  })
+  .refine(({ client = {} }) => isPartShort(client), { path: ['client'], message: tooLong })
   .transform((given): LicenseMetadata => ({ client: given.client ?? {}, private: given.private ?? {} }));
 
 export const maxTags = 20;
