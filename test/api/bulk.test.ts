@@ -1,7 +1,8 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { skipCodes } from '../../src/services/license/change-in-slices.ts';
+import { RequestWork } from '../../src/services/request-work.ts';
 import { insertLicenses } from '../graphql/rows.ts';
 import { createGraphqlWorld } from '../graphql/support.ts';
 import { createCallClient } from '../setup/call-client.ts';
@@ -38,10 +39,11 @@ const preview = z.strictObject({
 });
 const run = z.strictObject({ ...counts, dryRun: z.literal(false), results: z.array(outcome) });
 
-const post = (body: object, id = application.id) =>
-  world.client.post(`/api/v1/apps/${id}/licenses/bulk`, body);
+const post = (body: object, id = application.id, client = world.client) =>
+  client.post(`/api/v1/apps/${id}/licenses/bulk`, body);
 const dry = async (body: object) => expectSuccess(await post({ ...body, dryRun: true }), 200, preview);
-const change = async (body: object) => expectSuccess(await post(body), 200, run);
+const change = async (body: object, client = world.client) =>
+  expectSuccess(await post(body, application.id, client), 200, run);
 
 /** Licenses in all kinds of states. */
 async function insertVarious(amount: number, applicationId = application.id): Promise<string[]> {
@@ -287,6 +289,22 @@ test('if the database refuses a slice, what was changed before is told', async (
   });
   expectFailure(await post({ action: 'unban', filter: {} }), 503, 'UNAVAILABLE');
   vi.restoreAllMocks();
+});
+
+test('a run that takes too long to be answered ends, and the rest can be sent again', async () => {
+  const ids = (await application.mint({ amount: 120 })).map(({ id }) => id);
+  const late = vi.spyOn(RequestWork.prototype, 'isLate').mockReturnValueOnce(false).mockReturnValue(true);
+  onTestFinished(() => late.mockRestore());
+  const client = world.client.with({ headers: { 'Idempotency-Key': randomUUID() } });
+  const body = { action: 'ban', ids };
+  const first = await change(body, client);
+  expect(first.changed).toBeGreaterThan(0);
+  expect(first.skippedByCode).toEqual({ UNAVAILABLE: ids.length - first.changed });
+  expect(await logged('license_banned')).toEqual(ids.slice(0, first.changed).sort());
+  expectFailure(await post({ action: 'unban', filter: {} }), 503, 'UNAVAILABLE');
+  late.mockRestore();
+  expect(await change(body, client)).toMatchObject({ changed: ids.length, skipped: 0 });
+  expect(await logged('license_banned')).toEqual([...ids].sort());
 });
 
 const onServer = () => server.deps.services.database.kind === 'server';

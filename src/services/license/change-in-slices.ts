@@ -5,6 +5,7 @@ import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import { inChangeTurn, inReadTurn } from '../developer-turns.ts';
 import { applicationNotFound, ServiceError } from '../errors.ts';
+import { tooLate } from '../request-work.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
 import type { SecurityLogInput } from '../security-log/entry.ts';
 import type { SecurityEvent } from '../security-log/events.ts';
@@ -27,7 +28,7 @@ export const skipCodes = [
   'INVALID_TRANSITION',
   /** The parameters do not fit the license. */
   'VALIDATION_FAILED',
-  /** The database refused; licenses before it are changed. */
+  /** The database refused, or the time was over; licenses before it are changed. */
   'UNAVAILABLE',
 ] as const;
 export type SkipCode = (typeof skipCodes)[number];
@@ -80,8 +81,9 @@ export const selectedBefore = async ({ idempotency }: ServiceContext): Promise<r
  *
  * A request that is repeated with its Idempotency-Key goes on after the slices that were committed, and has their results.
  *
- * If the database refuses a slice, or the client has gone before its turn, the rest is skipped with UNAVAILABLE. If that
- * is because a commit was not acknowledged, its slice may have been changed after all.
+ * If the database refuses a slice, the client has gone before its turn, or the request has run for too long to be answered
+ * after another one, the rest is skipped with UNAVAILABLE. If that is because a commit was not acknowledged, its slice may
+ * have been changed after all.
  * @param selection of the developer's own application. Ids that it does not have are skipped.
  * @returns a result for each id, in their order
  * @throws {ServiceError} UNAUTHENTICATED; APP_NOT_FOUND or UNAVAILABLE if nothing was changed
@@ -109,6 +111,7 @@ export async function changeInSlices(
         continue;
       }
       isReplay = false;
+      if (ctx.work?.isLate()) throw tooLate();
       const { outcomes, characters } = await developerTransaction(
         ctx,
         developerId,
