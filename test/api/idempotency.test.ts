@@ -366,6 +366,34 @@ test('what an account can have stored within a minute is limited, and beyond not
   expect((await mint({})).status).toBe(201);
 });
 
+test('a change of many that reaches this limit tells what it changed, and goes on later', async () => {
+  const limits = noLimits.RATE_LIMITS.replace('answerKilobytes=100000', 'answerKilobytes=14');
+  const limited = await startTestServer({ env: { ...noLimits, RATE_LIMITS: limits } });
+  onTestFinished(() => limited.close());
+  const own = await createWorld(limited);
+  const made = await own.createApplication();
+  const ids = (await made.mint({ amount: 150 })).map(({ id }) => id);
+  const client = withKey(own.client, newKey());
+  const ban = () => client.post(`/api/v1/apps/${made.id}/licenses/bulk`, { action: 'ban', ids });
+  const counted = z.object({ changed: z.int(), skippedByCode: z.record(z.string(), z.int()) });
+  const banned = async () => (await sql(limited, "SELECT FROM licenses WHERE status = 'banned'")).length;
+  const first = await ban();
+  expect(first.status, JSON.stringify(first.body)).toBe(200);
+  const { changed, skippedByCode } = counted.parse(first.body);
+  expect([changed > 0, changed < 150]).toEqual([true, true]);
+  expect(skippedByCode).toEqual({ RATE_LIMITED: 150 - changed });
+  expect(await banned()).toBe(changed);
+  expectFailure(
+    await withKey(own.client, newKey()).post(`/api/v1/apps/${made.id}/licenses/bulk`, {
+      action: 'unban',
+      ids,
+    }),
+    429,
+    'RATE_LIMITED',
+  );
+  expect(await banned()).toBe(changed);
+});
+
 test('each mutation of a document is carried out once', async () => {
   const { id } = await application.mintOne({ durationSeconds: 60 });
   const client = withKey(world.client, newKey());

@@ -4,7 +4,7 @@ import { pause } from '../../lib/pause.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
 import { inChangeTurn, inReadTurn } from '../developer-turns.ts';
-import { applicationNotFound, ServiceError } from '../errors.ts';
+import { applicationNotFound, RateLimitedError, ServiceError } from '../errors.ts';
 import { tooLate } from '../request-work.ts';
 import { revokeLeases } from '../revocation/revoke-leases.ts';
 import type { SecurityLogInput } from '../security-log/entry.ts';
@@ -30,6 +30,8 @@ export const skipCodes = [
   'VALIDATION_FAILED',
   /** The database refused, or the time was over; licenses before it are changed. */
   'UNAVAILABLE',
+  /** The account's answers with an Idempotency-Key are too large together; licenses before it are changed. */
+  'RATE_LIMITED',
 ] as const;
 export type SkipCode = (typeof skipCodes)[number];
 
@@ -83,10 +85,10 @@ export const selectedBefore = async ({ idempotency }: ServiceContext): Promise<r
  *
  * If the database refuses a slice, the client has gone before its turn, or the request has run for too long to be answered
  * after another one, the rest is skipped with UNAVAILABLE. If that is because a commit was not acknowledged, its slice may
- * have been changed after all.
+ * have been changed after all. If the result of a slice may not be stored, the rest is skipped with RATE_LIMITED.
  * @param selection of the developer's own application. Ids that it does not have are skipped.
  * @returns a result for each id, in their order
- * @throws {ServiceError} UNAUTHENTICATED; APP_NOT_FOUND or UNAVAILABLE if nothing was changed
+ * @throws {ServiceError} UNAUTHENTICATED; APP_NOT_FOUND, RATE_LIMITED or UNAVAILABLE if nothing was changed
  */
 export async function changeInSlices(
   ctx: ServiceContext,
@@ -262,5 +264,6 @@ async function write(
 /** The code of the licenses that are left after an error; null if the caller must be told the error itself. */
 function codeOfRest(error: unknown): SkipCode | null {
   if (saysUnavailable(error)) return 'UNAVAILABLE';
+  if (error instanceof RateLimitedError) return 'RATE_LIMITED';
   return error instanceof ServiceError && error.code === 'APP_NOT_FOUND' ? 'LICENSE_NOT_FOUND' : null;
 }
