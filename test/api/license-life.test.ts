@@ -686,6 +686,41 @@ describe('leases', () => {
     expect(await isRevoked(license)).toBe(revoked);
   });
 
+  test('are revoked, and verdicts outdated, when a new key ends the old one in the grace, whatever the overlap', async () => {
+    await application.settings({ leasesEnabled: true });
+    const license = await used({ durationSeconds: 100 }, 'device');
+    await patch(license.id, { graceSeconds: 10 * day });
+    const releases = async () => {
+      const rows = await sql(server, 'SELECT device_releases FROM licenses WHERE id = $1', [license.id]);
+      return z.object({ device_releases: z.int() }).parse(rows[0]).device_releases;
+    };
+    const before = await releases();
+    server.clock.step(100);
+    const { licenseKey, id } = license;
+    const asked = { licenseKey, hwid: 'device' };
+    expect(await createCallClient(server, application).ask('lease', asked)).toMatchObject({ code: 'OK' });
+    expect((await post(id, 'rotate-key', { overlapSeconds: 500 })).status).toBe(200);
+    expect([await isRevoked(license), await releases()]).toEqual([true, before + 1]);
+    expect((await validate(license, 'device')).code).toBe('LICENSE_NOT_FOUND');
+  });
+
+  test('of a key that was replaced end with it, but not those from before', async () => {
+    const license = await leased();
+    const { licenseKey, id } = license;
+    const ends = async () => {
+      const rows = await sql(server, 'SELECT expires_at FROM leases WHERE license_id = $1', [id]);
+      return z.object({ expires_at: z.date() }).parse(rows[0]).expires_at.getTime();
+    };
+    const end = await ends();
+    expect((await post(id, 'rotate-key', { overlapSeconds: 3_600 })).status).toBe(200);
+    expect([await isRevoked(license), await ends()]).toEqual([false, end]);
+    const renewed = await createCallClient(server, application).ask('lease', { licenseKey, hwid: 'device' });
+    const claims = z
+      .object({ exp: z.int() })
+      .parse(JSON.parse(Buffer.from(String(renewed.lease).split('.')[1] ?? '', 'base64url').toString()));
+    expect(claims.exp).toBe(Math.floor(server.clock.now() / 1_000) + 3_600);
+  });
+
   test('are revoked when a grace that they may run into gets shorter', async () => {
     const license = await leased();
     await patch(license.id, { graceSeconds: 60 });

@@ -169,7 +169,7 @@ builder.mutationFields((t) => ({
     type: RotateLicenseKeyPayload,
     ...withInput(RotateLicenseKeyInput, 'The license and the overlap.'),
     description:
-      'Gives a license a new key. The old one stays good during the overlap, and never past the expiry; without an overlap, the leases of the license are revoked. Errors: LICENSE_NOT_FOUND, PRIVATE_MODE, KEY_EXISTS.',
+      'Gives a license a new key. The old one stays good during the overlap, and never past the expiry; if it ends at once, the leases of the license are revoked. Errors: LICENSE_NOT_FOUND, PRIVATE_MODE, KEY_EXISTS.',
     resolve: async (_parent, { input }, { service }) => {
       const { licenseKey } = await rotateLicenseKey({ ctx: service, input: withoutNulls(input) });
       return { id: input.id, licenseKey };

@@ -9,12 +9,13 @@ export const maxPreviousKeys = 10;
  * Makes room for the new key of a locked license: its current key becomes a previous one, which is good for the overlap,
  * and not longer than the license's term. Earlier ones are good no longer than that. The caller writes the new key.
  * @param overlapSeconds 0: the current key and all earlier ones end now
+ * @returns whether they end now: without an overlap, or if the term is over and only the grace is left
  */
 export async function retireKeys(
   license: Pick<LockedLicense, 'id' | 'keyHashes' | 'expiresAt' | 'clockStoppedAt'>,
   overlapSeconds: number,
   { transaction, now }: Pick<Changing, 'transaction' | 'now'>,
-): Promise<void> {
+): Promise<'ended' | 'overlapping'> {
   const validUntil = new Date(now.getTime() + Math.min(overlapSeconds * 1000, termLeft(license, now)));
   await transaction.$executeRaw`
     UPDATE previous_license_keys SET valid_until = least(valid_until, ${validUntil})
@@ -26,11 +27,12 @@ export async function retireKeys(
       SELECT key_hash FROM previous_license_keys WHERE license_id = ${license.id}::uuid
       ORDER BY valid_until DESC OFFSET ${kept}
     ) OR (license_id = ${license.id}::uuid AND valid_until <= ${now})`;
-  if (validUntil <= now || keyHash === undefined) return;
+  if (validUntil <= now || keyHash === undefined) return 'ended';
   await transaction.previousLicenseKey.create({
     data: { keyHash: Buffer.from(keyHash), licenseId: license.id, validUntil },
     select: { licenseId: true },
   });
+  return 'overlapping';
 }
 
 /** The rest of the license's term in milliseconds; it stands still while a suspension keeps it. */

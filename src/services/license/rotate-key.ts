@@ -46,8 +46,8 @@ export interface RotatedKey {
 }
 
 /**
- * Gives a license a new key. The old one is good during the overlap, and never past the license's expiry. Without an
- * overlap, the license's leases are revoked, too, because somebody else may have got them with the old key.
+ * Gives a license a new key. The old one is good during the overlap, and never past the license's expiry. If it ends now, the
+ * license's leases are revoked, too, because somebody else may have got them with the old key.
  * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, LICENSE_NOT_FOUND; PRIVATE_MODE if the service must not
  *   generate the key; KEY_EXISTS if the client's key is or was another one; VALIDATION_FAILED if the mask leaves too
  *   few unused keys
@@ -74,18 +74,18 @@ export async function rotateLicenseKey({
         if (await isKeyTaken(changing, key.keyHash)) throw new KeyTaken();
         // A client may have asked for it, and the refusal may be cached.
         changing.invalidations.license(key.keyHash);
-        await retireKeys(license, rotation.overlapSeconds, changing);
+        const isEnded = (await retireKeys(license, rotation.overlapSeconds, changing)) === 'ended';
         licenseKey = key.licenseKey;
         return {
           data: {
             keyHash: Buffer.from(key.keyHash),
             keyPrefix: key.keyPrefix,
             // A verdict by the old key must not bind a device any more.
-            ...(rotation.overlapSeconds === 0 && { deviceReleases: { increment: 1 } }),
+            ...(isEnded && { deviceReleases: { increment: 1 } }),
           },
           event: 'license_key_rotated',
           metadata: { overlapSeconds: rotation.overlapSeconds, keyPrefix: license.keyPrefix },
-          revokesLeases: rotation.overlapSeconds === 0,
+          revokesLeases: isEnded,
         };
       };
       const answer = (license: LicenseView): RotatedKey => ({ license, licenseKey });
