@@ -90,6 +90,12 @@ test('by tier, expiry and device', async () => {
   expect(await find('hasHwid=false', { hasHwid: false })).toEqual([1, 2]);
 });
 
+test('by device, also one that is known only by its hash', async () => {
+  const find = await found([{ device_hash: 'h'.repeat(43) }, { device_hash: null }]);
+  expect(await find('hasHwid=true', { hasHwid: true })).toEqual([0]);
+  expect(await find('hasHwid=false', { hasHwid: false })).toEqual([1]);
+});
+
 test('by tag and by policy', async () => {
   const [policy, other] = [newId(), newId()];
   const find = await found([

@@ -32,6 +32,7 @@ export interface LicenseRow {
   readonly duration_seconds?: number;
   readonly subscription_tier?: number;
   readonly hwid?: string | null;
+  readonly device_hash?: string | null;
   readonly note?: string | null;
   readonly policy_id?: string | null;
   readonly tags?: readonly string[];

@@ -92,12 +92,18 @@ export function matchesLicenseFilter(filter: LicenseFilter, ctx: ServiceContext)
       Prisma.sql`(${Prisma.join([...statuses.map((status) => hasStatus(status, ctx)), never], ' OR ')})`,
     subscriptionTiers && isOfTier(subscriptionTiers),
     ...isOfTerm({ expiresFrom, expiresBefore }),
-    hasHwid !== undefined && isSet('licenses.hwid', hasHwid),
+    hasHwid !== undefined && isBound(hasHwid),
     tag !== undefined && hasTag(tag),
     ...(metadata ?? []).map(hasMetadata),
     policyId !== undefined && isOfPolicy(policyId),
   ]);
 }
+
+/** Its oldest device may be known only by its hash, because an offline lease has bound it. */
+const isBound = (bound: boolean) =>
+  bound
+    ? Prisma.sql`(licenses.hwid IS NOT NULL OR licenses.device_hash IS NOT NULL)`
+    : all([isSet('licenses.hwid', false), isSet('licenses.device_hash', false)]);
 
 /**
  * The first condition is that of the partial index, which PostgreSQL does not derive from the second. The value comes from
