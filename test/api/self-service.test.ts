@@ -296,6 +296,31 @@ describe.each([1, 2] as const)('in version %i,', (protocol) => {
       expect(await move('new')).toMatchObject({ code: 'OK', movesLeft: 0 });
     });
 
+    test('times that an instance whose clock is ahead has noted do count', async () => {
+      const noteMove = (ahead: number) =>
+        sql(server, 'UPDATE licenses SET moved_at = ARRAY[$2::timestamptz] WHERE id = $1', [
+          license.id,
+          new Date(now() + ahead),
+        ]);
+      await allow({ cooldownSeconds: 600 });
+      await noteMove(500);
+      expect(await move('new')).toMatchObject({ code: 'MOVE_COOLDOWN', retryAt: inSeconds(600.5) });
+      await allow({ moves: { count: 1, periodSeconds: 600 } });
+      await noteMove(60_000);
+      expect(await move('new')).toMatchObject({ code: 'MOVES_EXHAUSTED', resetsAt: inSeconds(660) });
+      await noteMove(60_001);
+      expect(await move('new')).toMatchObject({ code: 'OK' });
+    });
+
+    test('without a cooldown, a time ahead delays nothing', async () => {
+      await allow();
+      await sql(server, 'UPDATE licenses SET moved_at = ARRAY[$2::timestamptz] WHERE id = $1', [
+        license.id,
+        new Date(now() + 500),
+      ]);
+      expect(await move('new')).toMatchObject({ code: 'OK', nextMoveAt: null });
+    });
+
     test('only the newest 100 times are kept', async () => {
       await allow();
       await sql(

@@ -19,12 +19,15 @@ export interface Allowance {
   readonly resetsAt: Date | null;
 }
 
-/** Times after now do not count: the clock was set back, and would refuse moves until it has caught up. */
+/** How far the clock of the instance that noted a move may be ahead, in milliseconds; far more than docs/clocks.md allows. */
+const maxAhead = 60_000;
+
+/** Later times do not count: the clock was set back, and they would refuse moves until it has caught up. */
 export function allowanceOf(license: MoveFacts, now: Date): Allowance {
   const at = now.getTime();
-  const past = license.movedAt.filter((time) => time <= at).sort((one, other) => one - other);
+  const past = license.movedAt.filter((time) => time <= at + maxAhead).sort((one, other) => one - other);
   const cooldownEnd = (past.at(-1) ?? Number.NEGATIVE_INFINITY) + license.cooldownSeconds * 1000;
-  const retryAt = cooldownEnd > at ? new Date(cooldownEnd) : null;
+  const retryAt = license.cooldownSeconds > 0 && cooldownEnd > at ? new Date(cooldownEnd) : null;
   const { moveCount, movePeriodSeconds } = license;
   if (moveCount === null || movePeriodSeconds === null) return { retryAt, left: null, resetsAt: null };
   const period = movePeriodSeconds * 1000;
