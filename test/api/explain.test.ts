@@ -323,6 +323,25 @@ describe('a log entry', () => {
     });
   });
 
+  test('of what the developer did asks about no address', async () => {
+    const application = await world.createApplication();
+    const { id, licenseKey } = await application.mintOne();
+    const client = createCallClient(server, application, goodIp);
+    expect((await client.ask('validate', { licenseKey, hwid: 'laptop' })).code).toBe('OK');
+    expect((await world.client.post(`/api/v1/licenses/${id}/suspend`)).status).toBe(200);
+    const [entry] = await sql<{ id: string; ip: string }>(
+      server,
+      `SELECT id, ip FROM security_log WHERE license_id = $1 AND event = 'license_suspended'`,
+      [id],
+    );
+    await insertBan(server, application.id, 'ip', entry?.ip ?? '');
+    expect((await world.client.post(`/api/v1/licenses/${id}/reinstate`)).status).toBe(200);
+    const answer = await explain({ logEntryId: entry?.id });
+    expect(answer).toMatchObject({ code: 'OK' });
+    expect(outcomesOf(answer)).toMatchObject({ ip_ban: 'not_asked' });
+    expect(await explain({ logEntryId: entry?.id, ip: entry?.ip })).toMatchObject({ code: 'IP_BANNED' });
+  });
+
   test('of another developer does not exist, nor does their license', async () => {
     const application = await world.createApplication();
     const other = await createWorld(server);

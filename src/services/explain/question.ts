@@ -3,6 +3,7 @@ import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { ipAddress, strictObject, text } from '../fields.ts';
 import { findOwnRows } from '../find-own-rows.ts';
+import type { ActorKind } from '../security-log/actor.ts';
 import { securityLogTable } from '../security-log/lists.ts';
 
 const version = text({ min: 1, max: 64 });
@@ -25,7 +26,7 @@ export const explainLicenseInput = strictObject({
     .datetime({ offset: true })
     .transform((instant) => new Date(instant))
     .optional(),
-  /** An entry of the log: its device, address and version are asked about, unless others are given. */
+  /** An entry of the log: the device, the client's address and the version in it are asked about, unless others are given. */
   logEntryId: z.string().optional(),
 });
 
@@ -59,7 +60,7 @@ export async function completeQuestion(
     applicationId,
     license: licenseOf(input, entry),
     hwid: input.hwid ?? entry?.hwid ?? null,
-    ip: input.ip ?? entry?.ip ?? null,
+    ip: input.ip ?? entry?.clientIp ?? null,
     version: input.version ?? entry?.version ?? null,
     protocol: input.protocol ?? entry?.protocol ?? null,
     at: input.at ?? new Date(ctx.env.clock.now()),
@@ -87,13 +88,17 @@ interface Entry {
   readonly applicationId: string | null;
   readonly licenseId: string | null;
   readonly hwid: string | null;
-  readonly ip: string | null;
+  /** Null also if it is that of a developer, whose address says nothing about the client's. */
+  readonly clientIp: string | null;
   readonly version: string | null;
   readonly protocol: 1 | 2 | null;
 }
 
-interface EntryRow extends Omit<Entry, 'version' | 'protocol'> {
+interface EntryRow extends Omit<Entry, 'clientIp' | 'version' | 'protocol'> {
   readonly id: string;
+  readonly ip: string | null;
+  /** Null in entries from before it was noted. */
+  readonly actorKind: ActorKind | null;
   readonly metadata: unknown;
 }
 
@@ -101,10 +106,12 @@ interface EntryRow extends Omit<Entry, 'version' | 'protocol'> {
 const logged = z.object({ clientVersion: version, protocol: z.literal([1, 2]).optional() });
 
 async function findEntry(ctx: ServiceContext, entryId: string): Promise<Entry> {
-  const columns = ['applicationId', 'licenseId', 'hwid', 'ip', 'metadata'];
+  const columns = ['applicationId', 'licenseId', 'hwid', 'ip', 'actorKind', 'metadata'];
   const rows = await findOwnRows<EntryRow>({ ctx, table: securityLogTable, ids: [entryId], columns });
   const row = rows.get(entryId);
   if (row === undefined) throw new ServiceError('LOG_ENTRY_NOT_FOUND', 'There is no such log entry.');
   const { data } = logged.safeParse(row.metadata);
-  return { ...row, version: data?.clientVersion ?? null, protocol: data?.protocol ?? null };
+  const { ip, actorKind } = row;
+  const clientIp = actorKind === null || actorKind === 'client' ? ip : null;
+  return { ...row, clientIp, version: data?.clientVersion ?? null, protocol: data?.protocol ?? null };
 }
