@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { RequestWork } from '../../src/services/request-work.ts';
 import { deviceRequestOf } from '../setup/device-request.ts';
 import { GraphqlClient } from '../setup/graphql-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
@@ -199,6 +200,26 @@ describe('a changed policy', () => {
 });
 
 describe('applying a policy', () => {
+  test('goes on with the values of its beginning, also if the policy was changed and deleted since', async () => {
+    const policy = await createPolicy();
+    await mint({ amount: 60, policyId: policy.id });
+    await change(policy.id, { subscriptionTier: 7 });
+    const keyed = world.client.with({ headers: { 'Idempotency-Key': randomUUID() } });
+    const repeat = async () => expectSuccess(await keyed.post(`${pathOf(policy.id)}/apply`, {}), 200, run);
+    const late = vi.spyOn(RequestWork.prototype, 'isLate').mockReturnValueOnce(false).mockReturnValue(true);
+    onTestFinished(() => late.mockRestore());
+    const first = await repeat();
+    expect(first.changed).toBeGreaterThan(0);
+    expect(first.skippedByCode).toEqual({ UNAVAILABLE: 60 - first.changed });
+    late.mockRestore();
+    await change(policy.id, { subscriptionTier: 8 });
+    expect((await world.client.delete(pathOf(policy.id))).status).toBe(200);
+    const whole = await repeat();
+    expect(whole).toMatchObject({ matched: 60, changed: 60 });
+    expect(new Set((await licenses()).map(({ subscriptionTier }) => subscriptionTier))).toEqual(new Set([7]));
+    expect(await repeat()).toEqual(whole);
+  });
+
   test('skips licenses that have all values already', async () => {
     const policy = await createPolicy();
     const same = await mintOne({ policyId: policy.id });

@@ -69,11 +69,11 @@ export async function bulkLicenses({
  * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, RATE_LIMITED; APP_NOT_FOUND or UNAVAILABLE if nothing was
  *   changed
  */
-export async function changeMany(
+export async function changeMany<Basis>(
   ctx: ServiceContext,
   developerId: string,
   selection: Selection,
-  changes: ManyChanges,
+  changes: ManyChanges<Basis>,
 ): Promise<BulkOutcome> {
   if (!selection.isContinued && selection.ids.length > 0) {
     await takeRows(ctx, developerId, selection.ids.length, 'change');
@@ -86,10 +86,10 @@ export async function changeMany(
  * Tells what `changeMany` would do.
  * @throws {ServiceError} TOO_MANY_READS, UNAVAILABLE
  */
-export async function previewMany(
+export async function previewMany<Basis>(
   ctx: ServiceContext,
   selection: Selection,
-  changes: ManyChanges,
+  changes: ManyChanges<Basis>,
 ): Promise<BulkOutcome> {
   const results = await previewInSlices(ctx, selection, changes);
   return { dryRun: true, ...countsOf(results), results };

@@ -46,11 +46,13 @@ export interface SliceChange {
 }
 
 /** A change of many licenses. */
-export interface ManyChanges {
+export interface ManyChanges<Basis = undefined> {
   /** Whether it deletes the licenses that it changes. */
   readonly deletes?: boolean;
+  /** Read values that it depends on. They are stored with the first slice, so that a repeated request goes on with them. */
+  readonly basis?: Basis;
   /** What it does to a license, or the code of why it does nothing. Pure: it is also asked for a preview. */
-  readonly judge: (license: LockedLicense, now: Date) => SliceChange | SkipCode;
+  readonly judge: (license: LockedLicense, now: Date, basis?: Basis) => SliceChange | SkipCode;
 }
 
 /** What became of a license, or would. */
@@ -64,17 +66,30 @@ export interface LicenseResult {
 }
 
 /** What a slice did. */
-interface DoneSlice {
+interface DoneSlice<Basis = unknown> {
   readonly outcomes: readonly LicenseResult[];
   /** Of the texts of the licenses that it changed. */
   readonly characters: number;
   /** The ids of the whole selection, of the first slice: a request that is repeated with its Idempotency-Key goes on with them. */
   readonly selected?: readonly string[];
+  /** What the changes depend on, of the first slice. */
+  readonly basis?: Basis;
 }
 
-/** The selection of an earlier request with the same Idempotency-Key; null if it has changed nothing. */
-export const selectedBefore = async ({ idempotency }: ServiceContext): Promise<readonly string[] | null> =>
-  (await idempotency?.step<DoneSlice>(1))?.selected ?? null;
+/** The selection of an earlier request with the same Idempotency-Key, and what it depended on. */
+interface Before<Basis> {
+  readonly selected: readonly string[] | null;
+  readonly basis: Basis | null;
+}
+
+/** Both null if no earlier request has changed anything. */
+export async function readBefore<Basis>({ idempotency }: ServiceContext): Promise<Before<Basis>> {
+  const first = await idempotency?.step<DoneSlice<Basis>>(1);
+  return { selected: first?.selected ?? null, basis: first?.basis ?? null };
+}
+
+export const selectedBefore = async (ctx: ServiceContext): Promise<readonly string[] | null> =>
+  (await readBefore(ctx)).selected;
 
 /**
  * Changes the licenses of a selection in short transactions, each in the developer's turn, so that other requests run in
@@ -90,25 +105,27 @@ export const selectedBefore = async ({ idempotency }: ServiceContext): Promise<r
  * @returns a result for each id, in their order
  * @throws {ServiceError} UNAUTHENTICATED; APP_NOT_FOUND, RATE_LIMITED or UNAVAILABLE if nothing was changed
  */
-export async function changeInSlices(
+export async function changeInSlices<Basis>(
   ctx: ServiceContext,
   developerId: string,
   selection: Selection,
-  changes: ManyChanges,
+  changes: ManyChanges<Basis>,
 ): Promise<readonly LicenseResult[]> {
   const { applicationId } = selection;
   const { idempotency } = ctx;
   let { ids } = selection;
+  let { basis } = changes;
   const results: LicenseResult[] = [];
   let unmerged = 0;
   let isReplay = idempotency !== undefined;
   // With an Idempotency-Key, an empty selection is stored, too.
   for (let step = 1; results.length < ids.length || (isReplay && step === 1); step += 1) {
     try {
-      const done = await idempotency?.step<DoneSlice>(step);
+      const done = await idempotency?.step<DoneSlice<Basis>>(step);
       if (done) {
         // Another request may have begun since this one made its selection.
         ids = done.selected ?? ids;
+        basis = done.basis ?? basis;
         results.push(...done.outcomes);
         continue;
       }
@@ -117,19 +134,19 @@ export async function changeInSlices(
       const { outcomes, characters } = await developerTransaction(
         ctx,
         developerId,
-        async (transaction, invalidations): Promise<DoneSlice> => {
+        async (transaction, invalidations): Promise<DoneSlice<Basis>> => {
           if (!(await lockApplication(transaction, applicationId))) throw applicationNotFound();
           const locks = changes.deletes ? 'users-too' : 'licenses';
           const slice = await readSlice(transaction, { ...selection, ids }, results.length, locks);
           const now = new Date(ctx.env.clock.now());
-          const { changed, outcomes } = judgeSlice(slice, changes, now);
+          const { changed, outcomes } = judgeSlice(slice, (license) => changes.judge(license, now, basis));
           if (changed.length > 0) {
             await write(ctx, transaction, invalidations, { developerId, applicationId, changed, now });
           }
           return {
             outcomes,
             characters: changed.length > 0 ? slice.characters : 0,
-            ...(step === 1 && { selected: ids }),
+            ...(step === 1 && { selected: ids, ...(basis !== undefined && { basis }) }),
           };
         },
         { step },
@@ -156,17 +173,18 @@ export async function changeInSlices(
  * Tells what `changeInSlices` would do, and changes nothing.
  * @throws {ServiceError} TOO_MANY_READS, UNAVAILABLE
  */
-export async function previewInSlices(
+export async function previewInSlices<Basis>(
   ctx: ServiceContext,
   selection: Selection,
-  changes: ManyChanges,
+  { judge, basis }: ManyChanges<Basis>,
 ): Promise<readonly LicenseResult[]> {
   const results: LicenseResult[] = [];
   while (results.length < selection.ids.length) {
     const slice = await inReadTurn(ctx, () =>
       readSlice(ctx.env.database.prisma, selection, results.length, null),
     );
-    results.push(...judgeSlice(slice, changes, new Date(ctx.env.clock.now())).outcomes);
+    const now = new Date(ctx.env.clock.now());
+    results.push(...judgeSlice(slice, (license) => judge(license, now, basis)).outcomes);
   }
   return results;
 }
@@ -199,8 +217,7 @@ interface Changed {
 
 function judgeSlice(
   { ids, existing, licenses }: Slice,
-  { judge }: ManyChanges,
-  now: Date,
+  judge: (license: LockedLicense) => SliceChange | SkipCode,
 ): { readonly changed: readonly Changed[]; readonly outcomes: readonly LicenseResult[] } {
   const changed: Changed[] = [];
   const outcomes = ids.map((id): LicenseResult => {
@@ -209,7 +226,7 @@ function judgeSlice(
       const code = existing.has(id) ? 'NOT_MATCHED' : 'LICENSE_NOT_FOUND';
       return { id, keyPrefix: null, outcome: 'skipped', code };
     }
-    const change = judge(license, now);
+    const change = judge(license);
     const { keyPrefix } = license;
     if (typeof change === 'string') return { id, keyPrefix, outcome: 'skipped', code: change };
     changed.push({ license, change });

@@ -4,7 +4,12 @@ import { requireDeveloper } from '../actor.ts';
 import type { Call } from '../context.ts';
 import { strictObject } from '../fields.ts';
 import { type BulkOutcome, changeMany, previewMany } from '../license/bulk.ts';
-import { type SkipCode, type SliceChange, selectedBefore } from '../license/change-in-slices.ts';
+import {
+  type ManyChanges,
+  readBefore,
+  type SkipCode,
+  type SliceChange,
+} from '../license/change-in-slices.ts';
 import { endsEarlier } from '../license/decide.ts';
 import { readMetadata } from '../license/entitlements.ts';
 import type { LockedLicense } from '../license/lock.ts';
@@ -12,6 +17,7 @@ import { charactersOf, requireStorable } from '../license/mint-terms.ts';
 import { selectionShape, selectLicenses } from '../license/select-licenses.ts';
 import { storedMetadata } from '../license/terms.ts';
 import { movesOf } from '../license/view.ts';
+import { requireOwnApplication } from '../own-application.ts';
 import { parseInput } from '../parse-input.ts';
 import { findOwnPolicy } from './get.ts';
 import type { PolicyReference } from './lock.ts';
@@ -31,7 +37,8 @@ const onlyOneSelection = applyPolicyInput.refine(
 
 /**
  * Copies the values that a policy has now to existing licenses; those that have them already are skipped. A term that has
- * started stays as it is. A dry run changes nothing.
+ * started stays as it is. A dry run changes nothing. A request that is repeated with its Idempotency-Key goes on with the
+ * values that the policy had at first.
  * @throws {ServiceError} UNAUTHENTICATED, INSUFFICIENT_SCOPE, APP_NOT_FOUND, POLICY_NOT_FOUND, TOO_MANY, RATE_LIMITED,
  *   SEARCH_TOO_BROAD, TOO_MANY_READS, and UNAVAILABLE if nothing was changed
  */
@@ -41,18 +48,24 @@ export async function applyPolicy({
 }: Call<PolicyReference & z.input<typeof applyPolicyInput>>): Promise<BulkOutcome> {
   const developerId = requireDeveloper(ctx.actor, 'licenses:write');
   const { dryRun, ids, filter = { policyId } } = parseInput(onlyOneSelection, given);
-  const policy = await findOwnPolicy(ctx, { applicationId, policyId }, 'licenses:write');
-  const before = dryRun ? null : await selectedBefore(ctx);
+  const ownId = await requireOwnApplication(ctx, applicationId, 'licenses:write');
+  // A repeated request goes on with the values of the first one, also if the policy was changed or deleted since.
+  const before = dryRun ? null : await readBefore<PolicyView>(ctx);
+  const policy =
+    before?.basis ?? (await findOwnPolicy(ctx, { applicationId: ownId, policyId }, 'licenses:write'));
   const selected = await selectLicenses(
     ctx,
-    policy.applicationId,
+    ownId,
     ids === undefined ? { filter } : { ids },
-    before,
+    before?.selected ?? null,
   );
   const text = { ...policy, tags: [] };
   requireStorable(text, selected.ids.length, 'ids');
   const selection = { ...selected, charactersEach: charactersOf(text) };
-  const changes = { judge: (license: LockedLicense) => changeBy(policy, license) };
+  const changes: ManyChanges<PolicyView> = {
+    basis: policy,
+    judge: (license, _now, basis = policy) => changeBy(basis, license),
+  };
   return dryRun ? previewMany(ctx, selection, changes) : changeMany(ctx, developerId, selection, changes);
 }
 
