@@ -158,13 +158,14 @@ export async function createFullAccount(server: TestServer): Promise<FullAccount
     applicationId: application.id,
   });
   const [deliveryId, anotherDeliveryId] = [newId(), newId()];
-  for (const id of [deliveryId, anotherDeliveryId]) {
+  for (const [place, id] of [deliveryId, anotherDeliveryId].entries()) {
     await sql(
       server,
       `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, sequence, status, attempts, last_attempt_at,
          latency_milliseconds, status_code, answer, error)
-       VALUES ($1, $2, $3, 'device.moved', 1, 'failed', 10, now(), 5, 500, $4, 'no')`,
-      [id, webhook.id, newId(), `answer ${mark}`],
+       SELECT $1, $2, id, type, 1, 'failed', 10, now(), 5, 500, $3, 'no'
+       FROM events WHERE developer_id = $4 ORDER BY position LIMIT 1 OFFSET $5`,
+      [id, webhook.id, `answer ${mark}`, world.developer.id, place],
     );
   }
   const bans = expectSuccess(await client.get(`/api/v1/apps/${application.id}/bans`), 200, bansAnswer).bans;
