@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../protocol/canonical-json.ts';
-import { partsThatFit } from './answer-room.ts';
+import { hasMembers, partsThatFit } from './answer-room.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 /**
@@ -24,11 +24,6 @@ export function licenseMembers(
     ...(hasMembers(entitlements) && { entitlements }),
     ...(hasMembers(clientMetadata) && { metadata: clientMetadata }),
   };
-}
-
-function hasMembers(object: JsonObject): boolean {
-  for (const _ in object) return true;
-  return false;
 }
 
 /** Members of a refusal in addition to its code and message. */
