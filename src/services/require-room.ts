@@ -2,6 +2,7 @@ import { Prisma } from '../db/client.ts';
 import { isNotDeletedOwner } from '../db/deleted-owners.ts';
 import type { ServiceContext } from './context.ts';
 import type { CountLimitName } from './count-limits.ts';
+import { requireCredential } from './credential.ts';
 import { ServiceError } from './errors.ts';
 
 interface Counted {
@@ -44,13 +45,17 @@ const counted = {
 
 /**
  * Serializes transactions that create and count something of the same developer, by locking the account's row until the
- * transaction ends. It blocks no other transactions.
+ * transaction ends. It blocks no other transactions. What ends sessions and keys takes this lock too, so the caller's
+ * credential is checked again.
+ * @throws {ServiceError} UNAUTHENTICATED, UNAVAILABLE
  */
 export async function lockAccountForCount(
+  ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
   developerId: string,
 ): Promise<void> {
   await transaction.$queryRaw`SELECT id FROM developers WHERE id = ${developerId}::uuid FOR NO KEY UPDATE`;
+  await requireCredential(ctx, transaction, developerId);
 }
 
 /**

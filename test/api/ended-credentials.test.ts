@@ -126,6 +126,32 @@ test('of two sessions that end all others at once, one remains', async () => {
   }
 });
 
+test.skipIf(process.env.TEST_DATABASE_KIND !== 'server')(
+  'a session that is ended while its request waits for a lock creates no key',
+  async () => {
+    const stolen = await stolenSession();
+    const { pool } = server.deps.services.database;
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const owner = await pool.connect();
+    try {
+      // As the owner's request does, which ends all other sessions.
+      await owner.query('BEGIN');
+      await owner.query('SELECT FROM developers WHERE id = $1 FOR NO KEY UPDATE', [world.developer.id]);
+      const asked = stolen.client.post('/api/v1/account/api-keys', { name: 'foothold' });
+      await expect
+        .poll(async () => (await owner.query(waiting)).rowCount, { timeout: 10_000 })
+        .toBeGreaterThan(0);
+      await owner.query('UPDATE developers SET session_version = session_version + 1 WHERE id = $1', [
+        world.developer.id,
+      ]);
+      await owner.query('COMMIT');
+      expectFailure(await asked, 401, 'UNAUTHENTICATED');
+    } finally {
+      owner.release();
+    }
+  },
+);
+
 describe('an API key', () => {
   const keys = '/api/v1/account/api-keys';
   const createKey = async (members: object = {}) =>

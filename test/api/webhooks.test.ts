@@ -416,6 +416,34 @@ describe('a webhook is disabled', () => {
   });
 });
 
+test('what was answered with 410 at the last attempt waits as well', async () => {
+  receiver.respond(path, 500);
+  const { id } = await create(changed);
+  await change();
+  await vi.waitFor(async () => expect((await deliveriesOf(id))[0]?.statusCode).toBe(500), patient);
+  receiver.respond(path, 410);
+  await sql(
+    server,
+    'UPDATE webhook_deliveries SET attempts = 9, next_attempt_at = created_at WHERE webhook_id = $1',
+    [id],
+  );
+  await vi.waitFor(async () => expect((await read(id)).disabledReason).toBe('gone'), patient);
+  expect((await deliveriesOf(id))[0]).toMatchObject({ status: 'pending', attempts: 10, statusCode: 410 });
+});
+
+test('deliveries whose events are no longer kept do not hold up new events', async () => {
+  const { id } = await create(changed);
+  await sql(
+    server,
+    `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, sequence, next_attempt_at)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'application.changed', 0, $2 FROM generate_series(1, 200)`,
+    [id, new Date(server.clock.now())],
+  );
+  await change();
+  await arrived(['application.changed']);
+  expect(await read(id)).toMatchObject({ enabled: true, failingSince: null });
+});
+
 test('a test that fails does not make a webhook fail', async () => {
   receiver.respond(path, 500);
   const { id } = await create(changed);

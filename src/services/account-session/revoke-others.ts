@@ -3,7 +3,6 @@ import type { Prisma } from '../../db/client.ts';
 import { type DeveloperActor, requireDeveloperActor } from '../actor.ts';
 import type { Invalidations } from '../changes/invalidations.ts';
 import type { ServiceContext } from '../context.ts';
-import { requireCredential } from '../credential.ts';
 import { lockAccountForCount } from '../require-room.ts';
 import { recordSecurityEvent } from '../security-log/record.ts';
 import { developerTransaction } from '../transaction.ts';
@@ -30,9 +29,8 @@ export async function revokeOtherSessions({ ctx }: { ctx: ServiceContext }): Pro
     ctx,
     developerId,
     async (transaction, invalidations) => {
-      await lockAccountForCount(transaction, developerId);
-      // The same act in another session may have ended this one while it waited.
-      await requireCredential(ctx, transaction, developerId);
+      // The same act in another session may end this one meanwhile: then this throws.
+      await lockAccountForCount(ctx, transaction, developerId);
       const revoked = await countOthers(transaction, actor, new Date(clock.now()));
       const sessionVersion = newSessionVersion();
       const account = { where: { id: developerId }, data: { sessionVersion }, select: { id: true } };

@@ -44,7 +44,7 @@ export async function createApiKey({
   const { token, keyPrefix, keyHash } = createApiKeyToken();
   const grant = { scopes, allowedCidrs, expiresAt };
   return developerTransaction(ctx, developerId, async (transaction) => {
-    await lockAccountForCount(transaction, developerId);
+    await lockAccountForCount(ctx, transaction, developerId);
     await requireMayGrant(ctx, transaction, grant);
     await requireRoom(ctx, transaction, 'apiKeys', { ownerId: developerId, more: 1 });
     // Its deletion deletes its keys, and waits for this one.

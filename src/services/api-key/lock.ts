@@ -1,5 +1,6 @@
 import type { Prisma } from '../../db/client.ts';
 import { isId } from '../../lib/ids.ts';
+import type { ServiceContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { lockAccountForCount } from '../require-room.ts';
 import { type ApiKeyRow, apiKeySelect } from './view.ts';
@@ -12,12 +13,13 @@ export const apiKeyNotFound = () => new ServiceError('API_KEY_NOT_FOUND', 'There
  * @throws {ServiceError} API_KEY_NOT_FOUND, INVALID_TRANSITION if it is revoked
  */
 export async function lockApiKey(
+  ctx: ServiceContext,
   transaction: Prisma.TransactionClient,
   developerId: string,
   id: string,
 ): Promise<ApiKeyRow> {
   if (!isId(id)) throw apiKeyNotFound();
-  await lockAccountForCount(transaction, developerId);
+  await lockAccountForCount(ctx, transaction, developerId);
   const key = await transaction.apiKey.findUnique({ where: { id, developerId }, select: apiKeySelect });
   if (key === null) throw apiKeyNotFound();
   if (key.revokedAt !== null) {

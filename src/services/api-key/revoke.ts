@@ -20,7 +20,7 @@ export async function revokeApiKey({ ctx, input }: Call<{ id: string }>): Promis
   if (!isId(input.id)) throw apiKeyNotFound();
   const where = { id: input.id, developerId };
   await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    await lockAccountForCount(transaction, developerId);
+    await lockAccountForCount(ctx, transaction, developerId);
     invalidations.credentials(developerId);
     const { count } = await transaction.apiKey.updateMany({
       where: { ...where, revokedAt: null },

@@ -29,7 +29,7 @@ export async function rotateApiKey({
   const now = ctx.env.clock.now();
   const previousValidUntil = new Date(now + overlapSeconds * 1000);
   return developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    const old = await lockApiKey(transaction, developerId, id);
+    const old = await lockApiKey(ctx, transaction, developerId, id);
     if (old.expiresAt !== null && old.expiresAt.getTime() <= now) throw expired();
     await requireMayGrant(ctx, transaction, old);
     invalidations.credentials(developerId);

@@ -32,7 +32,7 @@ export async function updateApiKey({
   };
   requireFuture(data.expiresAt ?? null, new Date(ctx.env.clock.now()));
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    const key = await lockApiKey(transaction, developerId, input.id);
+    const key = await lockApiKey(ctx, transaction, developerId, input.id);
     await requireMayGrant(ctx, transaction, { ...key, ...data });
     invalidations.credentials(developerId);
     await recordSecurityEvent(ctx, transaction, {

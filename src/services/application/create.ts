@@ -30,7 +30,7 @@ export async function createApplication({
   const id = newId();
   const seed = new Uint8Array(randomBytes(32));
   const row = await developerTransaction(ctx, developerId, async (transaction, invalidations) => {
-    await lockAccountForCount(transaction, developerId);
+    await lockAccountForCount(ctx, transaction, developerId);
     await requireRoom(ctx, transaction, 'applications', { ownerId: developerId, more: 1 });
     invalidations.application(id);
     const created = await transaction.application.create({

@@ -32,6 +32,8 @@ export const skipCodes = [
   'UNAVAILABLE',
   /** The account's answers with an Idempotency-Key are too large together; licenses before it are changed. */
   'RATE_LIMITED',
+  /** The caller's session or API key ended; licenses before it are changed. */
+  'UNAUTHENTICATED',
 ] as const;
 export type SkipCode = (typeof skipCodes)[number];
 
@@ -282,5 +284,8 @@ async function write(
 function codeOfRest(error: unknown): SkipCode | null {
   if (saysUnavailable(error)) return 'UNAVAILABLE';
   if (error instanceof RateLimitedError) return 'RATE_LIMITED';
-  return error instanceof ServiceError && error.code === 'APP_NOT_FOUND' ? 'LICENSE_NOT_FOUND' : null;
+  if (!(error instanceof ServiceError)) return null;
+  // The session or the key of the caller ended meanwhile.
+  if (error.code === 'UNAUTHENTICATED') return 'UNAUTHENTICATED';
+  return error.code === 'APP_NOT_FOUND' ? 'LICENSE_NOT_FOUND' : null;
 }

@@ -86,15 +86,14 @@ const developersAtOnce = 100;
  * @param stop checked between batches
  */
 export async function numberAllEvents(pool: Pool, stop: AbortSignal): Promise<void> {
-  for (let numbered = 1; numbered > 0 && !stop.aborted; ) {
+  for (let hasNumbered = true; hasNumbered && !stop.aborted; ) {
     // In random order, so that locked ones are not the only ones that are found.
     const { rows } = await pool.query<{ id: string }>(
       `SELECT id FROM (SELECT DISTINCT developer_id AS id FROM events WHERE sequence IS NULL) AS waiting
        ORDER BY random() LIMIT ${developersAtOnce}`,
     );
-    numbered = await numberSomeEvents(
-      pool,
-      rows.map(({ id }) => id),
-    );
+    const found = rows.map(({ id }) => id);
+    hasNumbered = false;
+    while (!stop.aborted && (await numberSomeEvents(pool, found)) > 0) hasNumbered = true;
   }
 }

@@ -51,7 +51,7 @@ export async function createWebhook({
   const secret = newWebhookSecret();
   const secretsEncrypted = sealWebhookSecrets(ctx.env.keyring, id, { current: secret, previous: null });
   return developerTransaction(ctx, developerId, async (transaction) => {
-    await lockAccountForCount(transaction, developerId);
+    await lockAccountForCount(ctx, transaction, developerId);
     await requireRoom(ctx, transaction, 'webhooks', { ownerId: developerId, more: 1 });
     const lastSequence = await readLastSequence(transaction, developerId);
     const created = await transaction.webhook.create({

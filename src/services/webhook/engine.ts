@@ -74,7 +74,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       return false;
     }
     const { isSuccess, disable } = await recordResult(pool, delivery, answer, clock.now());
-    environment().counts.webhookAttempts.add(isSuccess ? 'success' : 'failure');
+    if (delivery.event !== null) environment().counts.webhookAttempts.add(isSuccess ? 'success' : 'failure');
     if (disable !== null) await disableWebhook(environment(), { webhookId, developerId, reason: disable });
     return isSuccess;
   }
@@ -86,8 +86,9 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     try {
       let delivery: ClaimedDelivery | undefined = first;
       for (let made = 1; delivery !== undefined; made += 1) {
-        const isSuccess = await attempt(delivery);
-        const goesOn: boolean = isSuccess && made < most && performance.now() < until && !isStopped;
+        // Nothing is sent of an event that is no longer kept, so this says nothing about the receiver.
+        const mayGoOn: boolean = (await attempt(delivery)) || delivery.event === null;
+        const goesOn: boolean = mayGoOn && made < most && performance.now() < until && !isStopped;
         delivery = goesOn ? (await claimDue(pool, [webhookId], new Date(clock.now())))[0] : undefined;
       }
     } catch (error) {

@@ -32,7 +32,9 @@ export async function recordResult(
   const isTest = eventType === testEventType;
   // With 410 Gone, it waits until its webhook is enabled again.
   const isLast = isSuccess || isTest || event === null;
-  const next = isLast ? null : nextAttempt({ attempts: attempt, now, retryAfter: answer.retryAfter });
+  const isGone = answer.statusCode === gone;
+  const retry = nextAttempt({ attempts: attempt, now, retryAfter: answer.retryAfter });
+  const next = isLast ? null : isGone ? (retry ?? new Date(now)) : retry;
   // A failed test is no beginning of a failure: without another event, nothing would end it.
   const isNoted = event !== null && (isSuccess || !isTest);
   const status = isSuccess ? 'succeeded' : next === null ? 'failed' : 'pending';
@@ -52,7 +54,7 @@ export async function recordResult(
     isNoted,
   ]);
   const isTooLong = isNoted && !isSuccess && rows[0]?.isTooLong === true;
-  return { isSuccess, disable: answer.statusCode === gone ? 'gone' : isTooLong ? 'failing' : null };
+  return { isSuccess, disable: isGone ? 'gone' : isTooLong ? 'failing' : null };
 }
 
 // The webhook first, as its deletion locks it. Its row is written only if that changes something.
