@@ -30,10 +30,10 @@ export async function recordResult(
 ): Promise<Outcome> {
   const isSuccess = isSuccessful(answer);
   const isTest = eventType === testEventType;
-  // With 410 Gone, it waits until its webhook is enabled again.
   const isLast = isSuccess || isTest || event === null;
   const isGone = answer.statusCode === gone;
   const retry = nextAttempt({ attempts: attempt, now, retryAfter: answer.retryAfter });
+  // After 410 Gone, it waits until its webhook is enabled again, also if this was the last attempt.
   const next = isLast ? null : isGone ? (retry ?? new Date(now)) : retry;
   // A failed test is no beginning of a failure: without another event, nothing would end it.
   const isNoted = event !== null && (isSuccess || !isTest);
