@@ -14,7 +14,7 @@ export interface AnswerKeys {
 /**
  * Derives them from the client's Idempotency-Key and the master secret, so that a stored answer opens only with both: a dump
  * of the database does not reveal it, even if the client's key can be guessed, and neither does a client's log. Without the
- * master secret, nobody can try passwords against the fingerprint of a request that had one.
+ * master secret, an attacker cannot test guesses of a password against the fingerprint of its request.
  * @param answerSecret of the keyring
  * @param request names the request: who sends it, where to, and the Idempotency-Key
  * @param content what must be the same when the key is sent again

@@ -8,7 +8,7 @@ export const webhookSecretBytes = 32;
 /** The secrets that sign the messages of a webhook. */
 export interface WebhookSecrets {
   readonly current: Uint8Array;
-  /** The one before the last rotation; null if there is none. */
+  /** The secret before the last rotation, or null. */
   readonly previous: Uint8Array | null;
 }
 

@@ -39,6 +39,6 @@ export const eventsQuery = strictObject({
     minimum: 0,
     maximum: longestWait,
     default: 0,
-    description: 'How many seconds to wait for an event if there is none.',
+    description: 'How many seconds the request waits for the next event.',
   }),
 }).pipe(listEventsInput);

@@ -214,7 +214,7 @@ export const deliverySchema = z
     eventType: z.string().openapi({ example: 'license.banned' }),
     status: z.enum(['pending', 'succeeded', 'failed']),
     attempts: z.int().openapi({ description: 'Attempts that have begun.' }),
-    nextAttemptAt: timestamp.nullable().openapi({ description: 'Null if there is none.' }),
+    nextAttemptAt: timestamp.nullable().openapi({ description: 'Null after the last attempt.' }),
     lastAttemptAt: timestamp.nullable(),
     latencyMilliseconds: z
       .int()
@@ -358,7 +358,7 @@ const logActorSchema = z
       .nullable()
       .openapi({ description: 'The id of the session or the API key; null for other kinds.' }),
     name: z.string().nullable().openapi({
-      description: 'The name of the developer or of the API key, at that time; null if there is none.',
+      description: 'The name that the developer or the API key had at that time; null without a name.',
     }),
   })
   .openapi('LogActor', { description: 'Who caused a log entry.' });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { RequestWork } from '../../src/services/request-work.ts';
 import { deviceRequestOf } from '../setup/device-request.ts';
 import { GraphqlClient } from '../setup/graphql-client.ts';
+import { others as otherValues, values } from '../setup/policy-values.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { databaseState, sql, storedLog } from '../setup/stored.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
@@ -22,32 +23,7 @@ import {
 const { server, world } = useWorld({ env: noLimits });
 const application = forTest(() => world.createApplication());
 
-const values = {
-  durationSeconds: 86_400,
-  subscriptionTier: 2,
-  deviceLimit: 3,
-  selfService: 'key',
-  moves: { count: 2, periodSeconds: 3_600 },
-  cooldownSeconds: 60,
-  releaseIdleAfterSeconds: 7_200,
-  graceSeconds: 300,
-  leaseSeconds: 3_600,
-  entitlements: { 'export.pdf': true, seats: 5 },
-  metadata: { client: { plan: 'pro' }, private: { order: 7 } },
-};
-const others = {
-  durationSeconds: 60,
-  subscriptionTier: 4,
-  deviceLimit: 1,
-  selfService: 'account',
-  moves: null,
-  cooldownSeconds: 0,
-  releaseIdleAfterSeconds: null,
-  graceSeconds: 0,
-  leaseSeconds: null,
-  entitlements: { seats: 1, 'export.pdf': true },
-  metadata: { client: {}, private: { order: 8 } },
-};
+const others = { ...otherValues, entitlements: { seats: 1, 'export.pdf': true } };
 
 const pathOf = (id: string, applicationId = application.id) => `/api/v1/apps/${applicationId}/policies/${id}`;
 

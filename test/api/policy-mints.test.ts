@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { GraphqlClient } from '../setup/graphql-client.ts';
+import { others, values } from '../setup/policy-values.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { sql, storedLog } from '../setup/stored.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
@@ -22,33 +23,6 @@ import {
 const { server, world } = useWorld({ env: noLimits });
 const application = forTest(() => world.createApplication());
 
-const values = {
-  durationSeconds: 86_400,
-  subscriptionTier: 2,
-  deviceLimit: 3,
-  selfService: 'key',
-  moves: { count: 2, periodSeconds: 3_600 },
-  cooldownSeconds: 60,
-  releaseIdleAfterSeconds: 7_200,
-  graceSeconds: 300,
-  leaseSeconds: 3_600,
-  entitlements: { 'export.pdf': true, seats: 5 },
-  metadata: { client: { plan: 'pro' }, private: { order: 7 } },
-};
-/** Another value of each. */
-const others = {
-  durationSeconds: 60,
-  subscriptionTier: 4,
-  deviceLimit: 1,
-  selfService: 'account',
-  moves: null,
-  cooldownSeconds: 0,
-  releaseIdleAfterSeconds: null,
-  graceSeconds: 0,
-  leaseSeconds: null,
-  entitlements: {},
-  metadata: { client: {}, private: { order: 8 } },
-};
 const defaults = {
   subscriptionTier: 0,
   deviceLimit: 1,

@@ -36,34 +36,30 @@ test.each([
   expect(waitAfter(2, value)).toBe(seconds);
 });
 
-const owner = (webhookId: string, developerId: string, isProven = true) => ({
-  webhookId,
-  developerId,
-  isProven,
-});
+const owner = (webhookId: string, isProven = true) => ({ webhookId, isProven });
 const limits = { total: 20, unproven: 10, testsPerDeveloper: 2 };
 
 test('a webhook gets one attempt at a time', () => {
   const slots = createSlots(limits);
-  const release = slots.serve(owner('a', 'ada'));
-  expect(slots.serve(owner('a', 'ada'))).toBeNull();
-  expect(slots.serve(owner('b', 'ada'))).not.toBeNull();
+  const release = slots.serve(owner('a'));
+  expect(slots.serve(owner('a'))).toBeNull();
+  expect(slots.serve(owner('b'))).not.toBeNull();
   release?.();
   release?.();
-  expect(slots.serve(owner('a', 'ada'))).not.toBeNull();
+  expect(slots.serve(owner('a'))).not.toBeNull();
 });
 
 test('webhooks that never answer leave half of the slots to those that do', () => {
   const slots = createSlots(limits);
-  for (let index = 0; index < 10; index += 1) slots.serve(owner(`${index}`, `${index}`, false));
-  expect(slots.serve(owner('more', 'eve', false))).toBeNull();
-  expect(slots.serve(owner('good', 'ada'))).not.toBeNull();
+  for (let index = 0; index < 10; index += 1) slots.serve(owner(`${index}`, false));
+  expect(slots.serve(owner('more', false))).toBeNull();
+  expect(slots.serve(owner('good'))).not.toBeNull();
 });
 
 test('no more attempts are in progress than there are slots', () => {
   const slots = createSlots(limits);
-  const releases = Array.from({ length: 20 }, (_, index) => slots.serve(owner(`${index}`, 'ada')));
-  expect(slots.serve(owner('more', 'ada'))).toBeNull();
+  const releases = Array.from({ length: 20 }, (_, index) => slots.serve(owner(`${index}`)));
+  expect(slots.serve(owner('more'))).toBeNull();
   expect(slots.test('grace')).toBeNull();
   releases[0]?.();
   expect(slots.test('grace')).not.toBeNull();
@@ -75,7 +71,7 @@ test('a developer has some tests at a time, which take no slot of another', () =
   slots.test('ada');
   expect(slots.test('ada')).toBeNull();
   expect(slots.test('grace')).not.toBeNull();
-  expect(slots.serve(owner('a', 'ada'))).not.toBeNull();
+  expect(slots.serve(owner('a'))).not.toBeNull();
   release?.();
   expect(slots.test('ada')).not.toBeNull();
 });

@@ -136,7 +136,7 @@ const LogActor = builder.objectRef<LoggedActor>('LogActor').implement({
     }),
     name: t.exposeString('name', {
       nullable: true,
-      description: 'The name of the developer or of the API key, at that time; null if there is none.',
+      description: 'The name that the developer or the API key had at that time; null without a name.',
     }),
   }),
 });

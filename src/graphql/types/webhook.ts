@@ -71,7 +71,7 @@ builder.objectFields(Webhook, (t) => ({
   failingSince: t.expose('failingSince', {
     type: 'DateTime',
     nullable: true,
-    description: 'The first attempt that failed since the last that succeeded; null if there is none.',
+    description: 'Since when all attempts have failed; null unless the last one failed.',
   }),
   lastSuccessAt: t.expose('lastSuccessAt', {
     type: 'DateTime',
@@ -81,7 +81,8 @@ builder.objectFields(Webhook, (t) => ({
   previousSecretUntil: t.expose('previousSecretUntil', {
     type: 'DateTime',
     nullable: true,
-    description: 'Until then, messages have a signature with the previous secret too; null if there is none.',
+    description:
+      'Until this time, messages are also signed with the previous secret; null without a previous secret.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -124,7 +125,7 @@ builder.objectFields(WebhookDelivery, (t) => ({
   nextAttemptAt: t.expose('nextAttemptAt', {
     type: 'DateTime',
     nullable: true,
-    description: 'When the next attempt is made; null if there is none.',
+    description: 'When the next attempt is made; null after the last one.',
   }),
   lastAttemptAt: t.expose('lastAttemptAt', {
     type: 'DateTime',

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
 import { queryWithoutTimeout } from '../../db/in-transaction.ts';
 import { type EventEnvelope, eventEnvelope } from '../outbox/event.ts';
-import type { SlotOwner } from './slots.ts';
 
 /** What an attempt needs of a webhook. */
-export interface WebhookTarget extends SlotOwner {
+export interface WebhookTarget {
+  readonly webhookId: string;
+  readonly developerId: string;
   readonly url: string;
   readonly secretsEncrypted: Uint8Array;
   readonly previousSecretUntil: Date | null;
@@ -64,7 +65,6 @@ const selected = `
     webhooks.id AS "webhookId", webhooks.developer_id AS "developerId", webhooks.url,
     webhooks.application_id AS "webhookApplicationId", webhooks.secrets_encrypted AS "secretsEncrypted",
     webhooks.previous_secret_until AS "previousSecretUntil",
-    webhooks.failing_since IS NULL AND webhooks.last_success_at IS NOT NULL AS "isProven",
     events.id, events.type, events.created_at AS "createdAt", events.sequence::float8 AS sequence,
     events.application_id AS "applicationId", events.subject_kind AS "subjectKind", events.subject_id AS "subjectId",
     events.data
@@ -106,12 +106,11 @@ interface Claimed extends Omit<WebhookTarget, 'applicationId'> {
 type ClaimedRow = Claimed & (Parameters<typeof eventEnvelope>[0] | { readonly id: null });
 
 function toClaimed(row: ClaimedRow): ClaimedDelivery {
-  const { deliveryId, attempt, eventType, webhookId, developerId, isProven, url } = row;
+  const { deliveryId, attempt, eventType, webhookId, developerId, url } = row;
   const { secretsEncrypted, previousSecretUntil, webhookApplicationId: applicationId } = row;
   const webhook = {
     webhookId,
     developerId,
-    isProven,
     url,
     secretsEncrypted,
     previousSecretUntil,

@@ -4,6 +4,7 @@ import type { SlotOwner } from './slots.ts';
 
 /** A webhook for which something is to be done. */
 export interface WebhookWork extends SlotOwner {
+  readonly developerId: string;
   /** Whether there are events after its position. */
   readonly hasEvents: boolean;
   /** Whether there are deliveries whose time has come. */

@@ -12,7 +12,6 @@ export const slotLimits: SlotLimits = { total: 1_000, unproven: 500, testsPerDev
 /** A webhook that attempts are made for. */
 export interface SlotOwner {
   readonly webhookId: string;
-  readonly developerId: string;
   /** Whether its last attempt succeeded. */
   readonly isProven: boolean;
 }
