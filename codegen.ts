@@ -9,7 +9,7 @@ const types = {
 
 const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
-/** Generates typed documents from the committed schema, for the tests and for `@latchkey/management`. */
+/** Generates typed documents from the committed schema, for the tests, `@latchkey/management` and the dashboard. */
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {
@@ -38,6 +38,19 @@ const config: CodegenConfig = {
         // A bundler can drop documents that a program does not use.
         pureMagicComment: true,
         dedupeFragments: true,
+      },
+    },
+    // The dashboard's operations are written where they are used. Masked fragments: a component reads only its own fields.
+    'src/dashboard/generated/': {
+      documents: ['src/dashboard/**/*.{ts,tsx}', '!src/dashboard/generated/**'],
+      preset: 'client',
+      presetConfig: { fragmentMasking: { unmaskFunctionName: 'readFragment' } },
+      config: {
+        ...types,
+        documentMode: 'string',
+        scalars: { ID: 'string', ...scalars },
+        importExtension: '.ts',
+        emitLegacyCommonJSImports: false,
       },
     },
   },

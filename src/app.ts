@@ -4,6 +4,8 @@ import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { dashboard } from './rest/dashboard.ts';
+import { findDashboard } from './rest/dashboard-files.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
@@ -61,7 +63,11 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   });
   app.use(originGuard(origins));
 
-  app.get('/', startPage());
+  const files = findDashboard();
+  if (files === null)
+    services.log.warn('This build has no dashboard: /app says so. `npm run build` adds it.');
+  app.get('/', startPage(files !== null));
+  app.route('/app', dashboard(files));
   app.get('/health', (c) => c.json({ ok: true, service: 'latchkey' }));
   app.get('/health/ready', (c) => {
     const report = readiness.report();

@@ -46,6 +46,13 @@ ${links.map(({ href, name, what }) => `<li><a href="${href}"><strong>${name}</st
 </html>
 `;
 
-/** Serves a page with links to browsers that open `/`. Other clients get ROUTE_NOT_FOUND. */
-export const startPage = (): MiddlewareHandler<RestEnv> => async (c, next) =>
-  c.req.header('accept')?.includes('text/html') ? c.body(page, 200, pageFields) : next();
+/**
+ * Leads browsers that open `/` to the dashboard, or in a build without it to a page with links. Other clients get
+ * ROUTE_NOT_FOUND.
+ */
+export const startPage =
+  (hasDashboard: boolean): MiddlewareHandler<RestEnv> =>
+  async (c, next) => {
+    if (!c.req.header('accept')?.includes('text/html')) return next();
+    return hasDashboard ? c.redirect('app/') : c.body(page, 200, pageFields);
+  };

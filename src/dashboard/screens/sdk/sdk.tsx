@@ -1,0 +1,3 @@
+import { PageHeader } from '../../ui/page.tsx';
+
+export const Sdk = () => <PageHeader title="Sdk" />;

@@ -1,0 +1,18 @@
+import { useQueryErrorResetBoundary } from '@tanstack/react-query';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
+import { asApiError } from '../api/api-error.ts';
+import { NotFound } from '../screens/not-found.tsx';
+import { Problem } from '../ui/page.tsx';
+
+/** Shown in the place of a screen that could not be read. */
+export function ScreenError({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const queries = useQueryErrorResetBoundary();
+  if (asApiError(error).code.endsWith('_NOT_FOUND')) return <NotFound />;
+  const retry = () => {
+    queries.reset();
+    reset();
+    void router.invalidate();
+  };
+  return <Problem error={error} onRetry={retry} />;
+}

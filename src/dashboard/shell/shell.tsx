@@ -1,0 +1,91 @@
+import { Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useLiveUpdates } from '../api/live.ts';
+import { Button } from '../ui/button.tsx';
+import { Loading } from '../ui/page.tsx';
+import { ConfirmationProvider } from './confirmation.tsx';
+import { Navigation } from './navigation.tsx';
+import styles from './shell.module.css';
+import { useShellShortcuts } from './shell-shortcuts.ts';
+
+const ShortcutsHelp = lazy(() =>
+  import('./shortcuts-help.tsx').then(({ ShortcutsHelp }) => ({ default: ShortcutsHelp })),
+);
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })));
+
+/** What surrounds every screen of a developer who is signed in. */
+export function Shell() {
+  const { applicationId } = useParams({ strict: false });
+  const { pathname } = useLocation();
+  const [open, setOpen] = useState<'menu' | 'palette' | 'shortcuts' | null>(null);
+  const stream = useLiveUpdates();
+  const main = useRef<HTMLElement>(null);
+  const close = () => setOpen(null);
+  useShellShortcuts({
+    applicationId,
+    onSearch: () => setOpen('palette'),
+    onHelp: () => setOpen('shortcuts'),
+  });
+  useFocusOnNavigation(pathname, main);
+  return (
+    <ConfirmationProvider>
+      <a
+        className={styles.skip}
+        href={`${pathname}#main`}
+        onClick={(event) => focusMain(event, main.current)}
+      >
+        Skip to the content
+      </a>
+      <div className={styles.app}>
+        <div className={styles.top}>
+          <span className={styles.brand}>
+            <span className={styles.mark} aria-hidden />
+            Latchkey
+          </span>
+          <Button look="quiet" onClick={() => setOpen('palette')}>
+            Search
+          </Button>
+          <Button
+            aria-expanded={open === 'menu'}
+            aria-controls="navigation"
+            onClick={() => setOpen(open === 'menu' ? null : 'menu')}
+          >
+            {open === 'menu' ? 'Close' : 'Menu'}
+          </Button>
+        </div>
+        <Navigation
+          id="navigation"
+          applicationId={applicationId}
+          isOpen={open === 'menu'}
+          stream={stream}
+          onSearch={() => setOpen('palette')}
+          onClose={close}
+        />
+        <main id="main" ref={main} tabIndex={-1} className={styles.main}>
+          <Suspense fallback={<Loading />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      <Suspense>
+        {open === 'palette' && <Palette applicationId={applicationId} onClose={close} />}
+        {open === 'shortcuts' && <ShortcutsHelp onClose={close} />}
+      </Suspense>
+    </ConfirmationProvider>
+  );
+}
+
+function focusMain(event: React.MouseEvent, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+/** After a navigation the focus begins at the new screen, so that a screen reader reads it. */
+function useFocusOnNavigation(pathname: string, main: React.RefObject<HTMLElement | null>): void {
+  const previous = useRef(pathname);
+  useEffect(() => {
+    if (previous.current === pathname) return;
+    previous.current = pathname;
+    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
+  }, [pathname, main]);
+}
