@@ -11,9 +11,11 @@ export const CodeBlock = ({ code, label }: CodeBlockProps) => (
   <div className={styles.block}>
     {/* A region that scrolls must be reachable by keyboard. */}
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
-    <pre tabIndex={0} role="region" aria-label={label}>
-      <code>{code}</code>
-    </pre>
+    <section className={styles.scroll} tabIndex={0} aria-label={label}>
+      <pre>
+        <code>{code}</code>
+      </pre>
+    </section>
     <span className={styles.copy}>
       <CopyButton text={code} />
     </span>
