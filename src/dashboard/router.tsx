@@ -11,7 +11,7 @@ import { ApiError } from './api/api-error.ts';
 import { appPath } from './api/paths.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
-import { NotFound } from './screens/not-found.tsx';
+import { NotFound } from './shell/not-found.tsx';
 import { readUserSearch } from './screens/users/search.ts';
 import { ScreenError } from './shell/screen-error.tsx';
 import { sessionQuery } from './shell/session.ts';

@@ -1,7 +1,7 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { asApiError } from '../api/api-error.ts';
-import { NotFound } from '../screens/not-found.tsx';
+import { NotFound } from './not-found.tsx';
 import { Problem } from '../ui/page.tsx';
 
 /** Shown in the place of a screen that could not be read. */
