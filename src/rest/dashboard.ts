@@ -59,7 +59,9 @@ const missing = `<!doctype html>
 export function dashboard(files: DashboardFiles | null): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
   if (files === null) return app.get('/*', (c) => c.body(missing, 404, pageHeaders));
-  const assets = new Map(files.assets.map(({ name, contentType, read }) => [name, pageAsset(contentType, read)]));
+  const assets = new Map(
+    files.assets.map(({ name, contentType, read }) => [name, pageAsset(contentType, read)]),
+  );
   // A file of an earlier build is not found: it must not get the page.
   app.get('/assets/:name', async (c, next) => assets.get(c.req.param('name'))?.(c, next) ?? c.notFound());
   let page: Promise<string> | undefined;

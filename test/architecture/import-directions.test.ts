@@ -94,7 +94,16 @@ const directions: readonly Direction[] = [
   },
   // A program of its own, for browsers, which shares no code with the service.
   dashboardPart('', ['']),
-  dashboardPart('screens/', ['log-entries/', 'terms/', 'list/', 'vault/', 'shell/', 'ui/', 'api/', 'generated/']),
+  dashboardPart('screens/', [
+    'log-entries/',
+    'terms/',
+    'list/',
+    'vault/',
+    'shell/',
+    'ui/',
+    'api/',
+    'generated/',
+  ]),
   dashboardPart('log-entries/', ['ui/', 'api/', 'generated/']),
   dashboardPart('terms/', ['vault/', 'ui/', 'api/', 'generated/']),
   dashboardPart('list/', ['shell/', 'ui/', 'api/']),
