@@ -541,6 +541,29 @@ export const examples: Readonly<Record<string, Example>> = {
       },
     },
   },
+  getMetricsHistory: {
+    answer: {
+      ...done,
+      history: {
+        from: '2026-01-26T10:00:00.000Z',
+        to: '2026-01-27T10:00:00.000Z',
+        bucketSeconds: 3600,
+        validations: [
+          { startsAt: '2026-01-27T09:00:00.000Z', code: 'EXPIRED', count: 1 },
+          { startsAt: '2026-01-27T09:00:00.000Z', code: 'OK', count: 41 },
+        ],
+        activations: [
+          { startsAt: '2026-01-27T08:00:00.000Z', count: 0 },
+          { startsAt: '2026-01-27T09:00:00.000Z', count: 3 },
+        ],
+        expiries: [
+          { day: '2026-01-27T00:00:00.000Z', count: 0 },
+          { day: '2026-01-28T00:00:00.000Z', count: 2 },
+        ],
+        licenses: { total: 50, unused: 7, active: 40, suspended: 1, expired: 1, banned: 1 },
+      },
+    },
+  },
 
   setLicenseMask: {
     request: { mask: 'LAB-XXXXX-XXXXX-XXXXX' },

@@ -71,6 +71,8 @@ interface Route {
   readonly id?: 'app' | 'license' | 'banned' | 'suspended' | 'key' | 'session' | 'webhook';
   /** A valid body. */
   readonly body?: (ids: Ids, password: string) => Record<string, unknown>;
+  /** A valid query string. */
+  readonly query?: string;
   /** API keys are refused. */
   readonly sessionOnly?: true;
   /** Brings the account into the state in which the body succeeds. */
@@ -511,6 +513,13 @@ const routes: readonly Route[] = [
     errors: sealedErrors,
   })),
   { route: 'GET /api/v1/metrics/overview', success: 200, auth: 'developer' },
+  {
+    route: 'GET /api/v1/metrics/history',
+    success: 200,
+    auth: 'developer',
+    errors: { ...invalid, ...app },
+    query: '?period=day',
+  },
   { route: 'GET /api/v1/events', success: 200, auth: 'developer' },
   {
     route: 'POST /api/v1/account/mask',
@@ -650,8 +659,8 @@ const beside =
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';
 const isUnsafe = (row: Route) => methodOf(row) !== 'GET';
-const pathOf = ({ route, id = 'app' }: Route, ids: Ids) =>
-  (route.split(' ')[1] ?? '')
+const pathOf = ({ route, id = 'app', query = '' }: Route, ids: Ids) =>
+  `${route.split(' ')[1]}${query}`
     .replace(':id', ids[id])
     .replace(':userId', ids.user)
     .replace(':banId', ids.ban)

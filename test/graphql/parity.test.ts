@@ -171,6 +171,15 @@ describe('reads', () => {
     }).toEqual(read.parse(rest).metrics);
   });
 
+  test('the history of metrics is the same', async () => {
+    const { rest, graphql } = await askBoth(pairOf('getMetricsHistory'));
+    const history = z.looseObject({ validations: z.array(z.unknown()), activations: z.array(z.unknown()) });
+    const ofRest = z.object({ history }).parse(rest).history;
+    expect(ofRest.validations.length).toBeGreaterThan(0);
+    expect(ofRest.activations).toHaveLength(28);
+    expect(graphql).toEqual({ metricsHistory: ofRest });
+  });
+
   test.each(['exportEndUsers', 'exportAccount'])('%s holds the same', async (name) => {
     const { rest, graphql } = await askBoth(pairOf(name));
     const exported = z.record(z.string(), z.unknown());
