@@ -303,6 +303,7 @@ export const examples: Readonly<Record<string, Example>> = {
     answer: { ...done, application, sdkHint, publicKeyB64: application.publicKeyB64 },
   },
   listApplications: { answer: { ...done, applications: [application], nextCursor: null } },
+  getSdkHint: { answer: { ...done, sdkHint } },
   getApplication: { answer: { ...done, application } },
   updateApplicationSettings: {
     request: { version: '1.1.0', responseMessages: { EXPIRED: application.responseMessages.EXPIRED } },

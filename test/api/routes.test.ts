@@ -141,6 +141,7 @@ const routes: readonly Route[] = [
   },
   { route: 'GET /api/v1/apps/', success: 200, auth: 'developer', errors: invalid },
   { route: 'GET /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
+  { route: 'GET /api/v1/apps/:id/sdk-hint', success: 200, auth: 'developer', id: 'app', errors: app },
   {
     route: 'DELETE /api/v1/apps/:id',
     success: 200,

@@ -169,6 +169,13 @@ export const pairs: readonly Pair[] = [
       requireLicenseToRegister registrationEnabled protocol leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
   },
   {
+    rest: 'getSdkHint',
+    graphql: 'Application.sdkHint',
+    ids: ofApplication,
+    document:
+      'query ($id: ID!) { application(id: $id) { sdkHint { baseUrl appId version publicKeyB64 protocol snippet } } }',
+  },
+  {
     rest: 'getLicense',
     graphql: 'Query.license',
     ids: ofLicense,

@@ -102,6 +102,8 @@ const idsIn = (body: unknown) => {
   return [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id);
 };
 
+const sdkHintAnswer = z.object({ sdkHint: z.looseObject({ snippet: z.string() }) });
+
 describe('reads', () => {
   let world: FullAccount;
   beforeAll(async () => {
@@ -147,6 +149,22 @@ describe('reads', () => {
       application.responseMessages.map(({ key, text }) => [key, text]),
     );
     expect({ success: true, application: { ...application, responseMessages } }).toEqual(rest);
+  });
+
+  test('the values to build into a program are the same, and current', async () => {
+    const { id } = world.application;
+    const { sdkHint } = sdkHintAnswer.parse((await world.client.get(`/api/v1/apps/${id}/sdk-hint`)).body);
+    expect(sdkHint).toMatchObject({ appId: id, version: world.application.version });
+    await world.application.settings({ version: '9.9' });
+    const { rest, graphql } = await askBoth(pairOf('getSdkHint'));
+    const { application } = z.object({ application: z.looseObject({}) }).parse(graphql);
+    expect({ success: true, ...application }).toEqual(rest);
+    expect(sdkHintAnswer.parse(rest).sdkHint).toEqual({
+      ...sdkHint,
+      version: '9.9',
+      snippet: sdkHint.snippet.replace(JSON.stringify(world.application.version), '"9.9"'),
+    });
+    await world.application.settings({ version: world.application.version });
   });
 
   test('a license is the same, field by field', async () => {
