@@ -6,7 +6,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { chromiumProgram } from '../setup/chromium-program.ts';
+import { chromiumProgram, hasChromium } from '../setup/chromium-program.ts';
 
 /** Chromium asks nobody but the service: in a closed network its own requests would only fail. */
 const args = [
@@ -39,11 +39,15 @@ export interface TestBrowser {
   visit(baseUrl: string, options?: BrowserContextOptions): Promise<Visitor>;
 }
 
-/** One Chromium for a file. After each file, no page may have had a fault. */
+/**
+ * One Chromium for a file. After each file, no page may have had a fault. Call it after `useWorld`, so that it is closed
+ * before the service, whose end breaks off streams.
+ */
 export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
   const all: Faults[] = [];
   beforeAll(async () => {
+    if (!hasChromium) return;
     browser = await chromium.launch({ executablePath: chromiumProgram ?? '', args });
   });
   afterAll(async () => {

@@ -11,3 +11,5 @@ const usual = [
 export const chromiumProgram: string | undefined = [process.env.CHROMIUM_PATH, ...usual].find(
   (path) => path !== undefined && existsSync(path),
 );
+
+export const hasChromium: boolean = chromiumProgram !== undefined;
