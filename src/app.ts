@@ -4,6 +4,7 @@ import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { clientPackages } from './rest/client-packages.ts';
 import { docsPage } from './rest/docs-page.ts';
 import { answerError, answerNotFound } from './rest/errors.ts';
 import { graphiqlAssets, graphiqlPage } from './rest/graphiql-page.ts';
@@ -33,7 +34,7 @@ export interface App {
   readonly fixedFields: HeaderFields;
 }
 
-/** Creates the HTTP application: health, documentation, GraphQL, REST under `/api/v1`, and the client protocol. */
+/** Creates the HTTP application: health, documentation, client packages, GraphQL, REST under `/api/v1`, and the client protocol. */
 export function createApp({ config, services, countryOfIp, telemetry, readiness }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
@@ -70,6 +71,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   app.route('/api/v1', createRestApp(config.publicUrl, forAllowedPages));
   app.route('/', createKeyApp());
   app.route('/docs', docsPage());
+  app.route('/packages', clientPackages());
 
   /** Loaded when it is first asked for: it takes a fifth of a start and 30 MB, and many services are never asked. */
   let graphql: Promise<GraphqlHandler> | undefined;
