@@ -73,7 +73,7 @@ export function routeOf(c: RestContext): string {
   return handler?.path ?? unmatched;
 }
 
-const pages = ['/docs', '/graphql/', '/app/'] as const;
+const pages = ['/docs', '/packages/', '/graphql/', '/app/'] as const;
 
 /** The transport of a route outside the client protocol, which is served by its own app. */
 export function transportOf(route: string): Transport {
