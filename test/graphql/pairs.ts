@@ -144,6 +144,19 @@ export const pairs: readonly Pair[] = [
   },
   { rest: 'getMetrics', graphql: 'Query.metrics' },
   {
+    rest: 'getMetricsHistory',
+    graphql: 'Query.metricsHistory',
+    body: ({ ids }) => ({ period: 'week', applicationId: ids.application }),
+    document: `query ($period: MetricsPeriod!, $applicationId: ID) {
+      metricsHistory(period: $period, applicationId: $applicationId) { from to bucketSeconds
+        validations { startsAt code count } activations { startsAt count } expiries { day count }
+        licenses { total unused active suspended expired banned } } }`,
+    wrong: ({ other }) => [
+      { body: { applicationId: other.ids.application }, code: 'APP_NOT_FOUND' },
+      { body: { applicationId: 'garbage' }, code: 'APP_NOT_FOUND' },
+    ],
+  },
+  {
     rest: 'listApplications',
     graphql: 'Developer.applications',
     document: '{ me { applications(first: 200) { edges { node { id } } } } }',
@@ -154,6 +167,13 @@ export const pairs: readonly Pair[] = [
     ids: ofApplication,
     document: `query ($id: ID!) { application(id: $id) { id name version status hwidLockEnabled publicKeyB64
       requireLicenseToRegister registrationEnabled protocol leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
+  },
+  {
+    rest: 'getSdkHint',
+    graphql: 'Application.sdkHint',
+    ids: ofApplication,
+    document:
+      'query ($id: ID!) { application(id: $id) { sdkHint { baseUrl appId version publicKeyB64 protocol snippet } } }',
   },
   {
     rest: 'getLicense',
