@@ -339,7 +339,7 @@ export const examples: Readonly<Record<string, Example>> = {
     },
     answer: { ...done, keys: [minted] },
   },
-  listLicenses: { answer: { ...done, licenses: [license], nextCursor } },
+  listLicenses: { answer: { ...done, licenses: [{ ...license, lastSeenAt: tuesday }], nextCursor } },
   extendLicenses: { request: { seconds: 604_800 }, answer: { ...done, extended: 41 } },
   bulkLicenses: {
     request: {
@@ -395,7 +395,7 @@ export const examples: Readonly<Record<string, Example>> = {
     answer: { ...done, lease: 'eyJhbGciOiJFZERTQSIs…', expiresAt: '2026-02-10T09:30:00.000Z' },
   },
   deleteLicense: { answer: done },
-  getLicense: { answer: { ...done, license } },
+  getLicense: { answer: { ...done, license: { ...license, lastSeenAt: tuesday } } },
   updateLicense: {
     request: { deviceLimit: 3, graceSeconds: 604_800, entitlements: { 'export.pdf': true, seats: 10 } },
     answer: {

@@ -155,6 +155,16 @@ export const licenseSchema = z
   })
   .openapi('License');
 
+/** A license as it is read, and not as the answer to a change: that does not look at devices. */
+export const seenLicenseSchema = licenseSchema
+  .extend({
+    lastSeenAt: timestamp.nullable().openapi({
+      description:
+        'When any of its devices was last accepted, to the minute, also a released one; null if it was not used on a device.',
+    }),
+  })
+  .openapi('SeenLicense');
+
 export const deviceSchema = z
   .object({
     id: uuid,

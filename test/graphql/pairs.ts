@@ -182,7 +182,7 @@ export const pairs: readonly Pair[] = [
     document: `query ($id: ID!) { license(id: $id) { id keyPrefix status subscriptionTier durationSeconds activatedAt
       expiresAt graceSeconds graceEndsAt suspendedAt suspensionReason clockStopped hwid deviceLimit deviceCount overLimit
       selfService moves { count periodSeconds } cooldownSeconds releaseIdleAfterSeconds leaseSeconds policyId entitlements
-      metadata tags lastIp note noteCiphertextB64 createdAt updatedAt application { id } } }`,
+      metadata tags lastSeenAt lastIp note noteCiphertextB64 createdAt updatedAt application { id } } }`,
   },
   { rest: 'listLicenses', graphql: 'Application.licenses', document: listOf('licenses'), ...page },
   { rest: 'listPolicies', graphql: 'Application.policies', document: listOf('policies'), ...page },

@@ -88,6 +88,7 @@ describe('with the client that is generated from openapi.json', () => {
     await good(
       api.updateApplicationSettings({ path, body: { responseMessages: { EXPIRED: 'Renew it, please.' } } }),
     );
+    expect((await good(api.getSdkHint({ path }))).sdkHint).toMatchObject({ appId: path.id, protocol: 2 });
     expect((await good(api.getApplication({ path }))).application.responseMessages.EXPIRED).toBe(
       'Renew it, please.',
     );
