@@ -12,6 +12,7 @@ import { appPath } from './api/paths.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
 import { NotFound } from './screens/not-found.tsx';
+import { readOverviewSearch } from './screens/overview/search.ts';
 import { readUserSearch } from './screens/users/search.ts';
 import { ScreenError } from './shell/screen-error.tsx';
 import { sessionQuery } from './shell/session.ts';
@@ -60,6 +61,7 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import('./screens/overview/overview.tsx'), 'Overview'),
 });
 
