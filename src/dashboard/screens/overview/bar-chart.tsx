@@ -4,8 +4,8 @@ import { useShownTheme } from '../../shell/theme.ts';
 import { numberText } from '../../ui/format.ts';
 import { Hidden } from '../../ui/text.tsx';
 import { type Chart, totalAt } from './chart.ts';
-import styles from './overview.module.css';
 import { drawBars, stackOf } from './draw-bars.ts';
+import styles from './overview.module.css';
 
 interface BarChartProps {
   readonly chart: Chart;

@@ -12,7 +12,8 @@ interface ChartTableProps {
 export function ChartTable({ chart, tall }: ChartTableProps) {
   const { title, place, names, series } = chart;
   // Where each place has its own series, the series would only repeat the place.
-  const isOneEach = series.length === names.length && series.every(({ name }, index) => name === names[index]);
+  const isOneEach =
+    series.length === names.length && series.every(({ name }, index) => name === names[index]);
   const rows = names.map((_, index) => index).filter((index) => isOneEach || totalAt(chart, index) > 0);
   const columns = isOneEach
     ? [{ header: 'Number', number: true, cell: (index: number) => numberText(totalAt(chart, index)) }]

@@ -1,6 +1,6 @@
-import { licenseStatuses } from '../licenses/search.ts';
 import { numberText } from '../../ui/format.ts';
 import { type Tone, toneOfCode } from '../../ui/status.tsx';
+import { licenseStatuses } from '../licenses/search.ts';
 import type { Chart, ChartSeries } from './chart.ts';
 import { expiriesWithin, type History, refusalsOf, shareText, validationsOf } from './history.ts';
 import { bucketName, bucketTick, dayName, dayTick } from './places.ts';
@@ -91,7 +91,8 @@ export function expiriesChart(history: History): Chart {
   const starts = history.expiries.map(({ day }) => Date.parse(day));
   const all = expiriesWithin(history, starts.length);
   const first = history.expiries.find(({ count }) => count > 0);
-  const wait = first === undefined ? 0 : Math.round((Date.parse(first.day) - (starts[0] ?? 0)) / dayMilliseconds);
+  const wait =
+    first === undefined ? 0 : Math.round((Date.parse(first.day) - (starts[0] ?? 0)) / dayMilliseconds);
   const next = wait === 0 ? 'today' : wait === 1 ? 'tomorrow' : `in ${wait} days`;
   return {
     title: 'Expire in the next 90 days',
@@ -100,9 +101,7 @@ export function expiriesChart(history: History): Chart {
     place: 'Day (UTC)',
     ticks: starts.map(dayTick),
     names: starts.map(dayName),
-    series: [
-      { name: 'Licenses', color: 'var(--warn)', values: history.expiries.map(({ count }) => count) },
-    ],
+    series: [{ name: 'Licenses', color: 'var(--warn)', values: history.expiries.map(({ count }) => count) }],
   };
 }
 

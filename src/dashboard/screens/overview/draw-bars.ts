@@ -95,7 +95,10 @@ export function drawBars(frame: HTMLElement, chart: Chart, onChoose: (index: num
         })),
       ],
       hooks: {
-        setCursor: [({ cursor }) => onChoose(cursor.left !== undefined && cursor.left >= 0 ? (cursor.idx ?? null) : null)],
+        setCursor: [
+          ({ cursor }) =>
+            onChoose(cursor.left !== undefined && cursor.left >= 0 ? (cursor.idx ?? null) : null),
+        ],
       },
     },
     stackOf(chart),

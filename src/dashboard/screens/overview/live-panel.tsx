@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { ButtonLink } from '../../ui/button.tsx';
-import { entryText } from '../../log-entries/entry-text.ts';
 import type { LogEntryFragment } from '../../generated/graphql.ts';
+import { entryText } from '../../log-entries/entry-text.ts';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Loading, Problem } from '../../ui/page.tsx';
 import { CodeBadge } from '../../ui/status.tsx';
 import { Mono } from '../../ui/text.tsx';
@@ -26,7 +26,12 @@ export function LivePanel({ application }: LivePanelProps) {
             Log
           </ButtonLink>
         ) : (
-          <ButtonLink to="/applications/$applicationId/log" params={{ applicationId: application }} small look="quiet">
+          <ButtonLink
+            to="/applications/$applicationId/log"
+            params={{ applicationId: application }}
+            small
+            look="quiet"
+          >
             Log
           </ButtonLink>
         )
@@ -55,7 +60,9 @@ function Entry(entry: LogEntryFragment) {
   const { createdAt, applicationId, license, user, code } = entry;
   return (
     <li className={styles.entry}>
-      <span className={styles.time}>{isToday(createdAt) ? <Clock at={createdAt} /> : <Day at={createdAt} />}</span>
+      <span className={styles.time}>
+        {isToday(createdAt) ? <Clock at={createdAt} /> : <Day at={createdAt} />}
+      </span>
       <span className={styles.what}>
         {entryText(entry)}{' '}
         {license && applicationId ? (

@@ -42,7 +42,9 @@ export function Overview() {
           aria-label="Period"
           className={styles.select}
           value={period}
-          onChange={(event) => show({ period: periods.find(({ value }) => value === event.target.value)?.value })}
+          onChange={(event) =>
+            show({ period: periods.find(({ value }) => value === event.target.value)?.value })
+          }
         >
           {periods.map(({ value, label: name }) => (
             <option key={value} value={value}>

@@ -32,8 +32,16 @@ export function Tiles({ applicationId, history }: TilesProps) {
   const weekText = `${numberText(week)} in 7 days`;
   return (
     <dl className={styles.tiles}>
-      <Tile name="Validations" value={numberText(validations)} note={`${numberText(validations - refusals)} OK`} />
-      <Tile name="Refused" value={shareText(refusals, validations)} note={`${numberText(refusals)} verdicts`} />
+      <Tile
+        name="Validations"
+        value={numberText(validations)}
+        note={`${numberText(validations - refusals)} OK`}
+      />
+      <Tile
+        name="Refused"
+        value={shareText(refusals, validations)}
+        note={`${numberText(refusals)} verdicts`}
+      />
       <Tile name="Active licenses" value={numberText(active)} note={`of ${numberText(total)}`} />
       <Tile
         name="Expire in 30 days"

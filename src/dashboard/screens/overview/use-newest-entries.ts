@@ -84,8 +84,7 @@ export function useNewestEntries(application: string | null): NewestEntries {
     ...queryOf(OverviewAccountEntries, { first }, ['license', 'application', 'user', 'account']),
     enabled: !isOne,
     refetchInterval: roundMilliseconds,
-    select: ({ me }) =>
-      present(me).account.securityLog.edges.map(({ node }) => readFragment(LogEntry, node)),
+    select: ({ me }) => present(me).account.securityLog.edges.map(({ node }) => readFragment(LogEntry, node)),
   });
   const [arrived, setArrived] = useState<{ readonly of: string | null; readonly entries: Entries }>({
     of: null,
