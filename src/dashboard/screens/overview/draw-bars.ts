@@ -3,8 +3,9 @@ import 'uplot/dist/uPlot.min.css';
 import { numberText } from '../../ui/format.ts';
 import type { Chart } from './chart.ts';
 
-/** The room that a name below a bar takes. */
+/** The room that a name below a bar takes; so few names have room on any screen. */
 const tickWidth = 64;
+const fewNames = 6;
 
 /** The places, and for each series the sum of its values and those below it, from the top: a bar covers those behind it. */
 export function stackOf({ names, series }: Chart): uPlot.AlignedData {
@@ -68,7 +69,7 @@ export function drawBars(frame: HTMLElement, chart: Chart, onChoose: (index: num
           gap: 4,
           grid: { show: false },
           splits: ({ width }) => {
-            const step = Math.max(1, Math.ceil((length * tickWidth) / Math.max(1, width - 48)));
+            const step = length <= fewNames ? 1 : Math.ceil((length * tickWidth) / Math.max(1, width - 48));
             return chart.names.map((_, index) => index).filter((index) => index % step === 0);
           },
           values: (_, splits) => splits.map((index) => chart.ticks[index] ?? ''),
