@@ -24,12 +24,12 @@ export function ChartCard({ chart, tall = false }: ChartCardProps) {
         !nothing && (
           <Button
             small
-            look="quiet"
+            look={asTable ? 'plain' : 'quiet'}
             aria-pressed={asTable}
             aria-label={`${chart.title} as a table`}
             onClick={() => setAsTable(!asTable)}
           >
-            {asTable ? 'Chart' : 'Table'}
+            Table
           </Button>
         )
       }

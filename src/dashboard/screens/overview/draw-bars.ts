@@ -3,9 +3,10 @@ import 'uplot/dist/uPlot.min.css';
 import { numberText } from '../../ui/format.ts';
 import type { Chart } from './chart.ts';
 
-/** The room that a name below a bar takes; so few names have room on any screen. */
+/** The room that a name below a bar takes. So few names are all shown, shortened if need be. */
 const tickWidth = 64;
 const fewNames = 6;
+const letterWidth = 6.5;
 
 /** The places, and for each series the sum of its values and those below it, from the top: a bar covers those behind it. */
 export function stackOf({ names, series }: Chart): uPlot.AlignedData {
@@ -32,6 +33,9 @@ function createColorReader(frame: HTMLElement) {
 
 /** Whole numbers only: a chart counts. */
 const steps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
+const shortened = (name: string, room: number): string =>
+  name.length <= room ? name : `${name.slice(0, Math.max(1, room - 1))}…`;
 
 interface Drawn {
   readonly plot: uPlot;
@@ -72,7 +76,10 @@ export function drawBars(frame: HTMLElement, chart: Chart, onChoose: (index: num
             const step = length <= fewNames ? 1 : Math.ceil((length * tickWidth) / Math.max(1, width - 48));
             return chart.names.map((_, index) => index).filter((index) => index % step === 0);
           },
-          values: (_, splits) => splits.map((index) => chart.ticks[index] ?? ''),
+          values: ({ width }, splits) => {
+            const room = length <= fewNames ? Math.floor((width - 48) / length / letterWidth) : Infinity;
+            return splits.map((index) => shortened(chart.ticks[index] ?? '', room));
+          },
         },
         {
           ...axis,
