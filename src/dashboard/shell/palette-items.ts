@@ -27,8 +27,8 @@ export function usePaletteItems(
   const applications = useApplications();
   const signOut = useSignOut();
   const otherTheme = useShownTheme() === 'dark' ? 'light' : 'dark';
-  const current = applications.find(({ id }) => id === applicationId);
-  const mintFor = current ?? (applications.length === 1 ? applications[0] : undefined);
+  const only = applications.length === 1 ? applications[0] : undefined;
+  const current = applications.find(({ id }) => id === applicationId) ?? only;
   const screens = [
     ...(current === undefined
       ? []
@@ -42,14 +42,14 @@ export function usePaletteItems(
     ...accountLinks.map(({ to, name }) => ({ name, detail: 'Account', run: () => navigate({ to }) })),
   ];
   const actions = [
-    ...(mintFor === undefined
+    ...(current === undefined
       ? []
       : [
           {
             name: 'Mint keys',
-            detail: mintFor.name,
+            detail: current.name,
             run: () =>
-              navigate({ to: '/applications/$applicationId/mint', params: { applicationId: mintFor.id } }),
+              navigate({ to: '/applications/$applicationId/mint', params: { applicationId: current.id } }),
           },
         ]),
     { name: 'New application', run: () => navigate({ to: '/applications/new' }) },
@@ -66,7 +66,7 @@ export function usePaletteItems(
     {
       name: 'Applications',
       items: applications
-        .filter(({ id }) => id !== applicationId)
+        .filter(({ id }) => id !== current?.id)
         .map(({ id, name }) => ({
           id: `application-${id}`,
           name,

@@ -69,8 +69,8 @@ export function drawBars(frame: HTMLElement, chart: Chart, onChoose: (index: num
       axes: [
         {
           ...axis,
-          size: 24,
-          gap: 4,
+          size: 26,
+          gap: 7,
           grid: { show: false },
           splits: ({ width }) => {
             const step = length <= fewNames ? 1 : Math.ceil((length * tickWidth) / Math.max(1, width - 48));
