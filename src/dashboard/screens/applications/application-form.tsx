@@ -54,6 +54,7 @@ export function ApplicationForm({ onCreated, children }: ApplicationFormProps) {
             label="Version"
             hint="The one that your program sends. Others get APP_OUTDATED."
             required
+            maxLength={64}
             mono
             value={version}
             onChange={setVersion}

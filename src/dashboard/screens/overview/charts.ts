@@ -1,8 +1,7 @@
-import { numberText } from '../../ui/format.ts';
 import { type Tone, toneOfCode } from '../../ui/status.tsx';
 import { licenseStatuses } from '../licenses/search.ts';
 import type { Chart, ChartSeries } from './chart.ts';
-import { expiriesWithin, type History, refusalsOf, shareText, validationsOf } from './history.ts';
+import { amountText, expiriesWithin, type History, refusalsOf, shareText, validationsOf } from './history.ts';
 import { bucketName, bucketTick, dayName, dayTick } from './places.ts';
 
 const dayMilliseconds = 86_400_000;
@@ -65,7 +64,7 @@ export function verdictsChart(history: History): Chart {
   const refused = refusalsOf(history);
   return {
     title: history.bucketSeconds === 3_600 ? 'Verdicts by hour' : 'Verdicts',
-    summary: `${numberText(all)} validations, ${shareText(refused, all)} refused.`,
+    summary: `${amountText(all, 'validation')}, ${shareText(refused, all)} refused.`,
     empty: 'No program validated a license in this period.',
     ...places,
     series,
@@ -79,7 +78,7 @@ export function activationsChart(history: History): Chart {
   const all = values.reduce((total, count) => total + count, 0);
   return {
     title: 'New activations',
-    summary: `${numberText(all)} ${all === 1 ? 'license was' : 'licenses were'} used for the first time.`,
+    summary: `${amountText(all, 'license')} ${all === 1 ? 'was' : 'were'} used for the first time.`,
     empty: 'No license was used for the first time in this period.',
     ...places,
     series: [{ name: 'Activations', color: 'var(--accent)', values }],
@@ -96,7 +95,7 @@ export function expiriesChart(history: History): Chart {
   const next = wait === 0 ? 'today' : wait === 1 ? 'tomorrow' : `in ${wait} days`;
   return {
     title: 'Expire in the next 90 days',
-    summary: `${numberText(all)} active licenses will expire${all === 0 ? '.' : `, the next ${next}.`}`,
+    summary: `${amountText(all, 'active license')} will expire${all === 0 ? '.' : `, the next ${next}.`}`,
     empty: 'No active license expires in the next 90 days.',
     place: 'Day (UTC)',
     ticks: starts.map(dayTick),
@@ -120,7 +119,7 @@ export function licensesChart({ licenses }: History): Chart {
   const names = licenseStatuses.map(statusName);
   return {
     title: 'Licenses by state',
-    summary: `${numberText(licenses.total)} licenses, ${shareText(licenses.active, licenses.total)} active.`,
+    summary: `${amountText(licenses.total, 'license')}, ${shareText(licenses.active, licenses.total)} active.`,
     empty: 'There are no licenses. Mint keys to see their states here.',
     place: 'State',
     ticks: names,

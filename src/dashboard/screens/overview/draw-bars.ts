@@ -34,6 +34,18 @@ function createColorReader(frame: HTMLElement) {
 /** Whole numbers only: a chart counts. */
 const steps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
+/** Distances between names that read well: of hours, of quarters of days, and of days. */
+const strides = [1, 2, 4, 8, 12, 24, 48];
+
+/** The places whose names are shown, none of them cut off at the end. */
+function ticksOf(length: number, width: number): number[] {
+  const places = Array.from({ length }, (_, index) => index);
+  if (length <= fewNames) return places;
+  const perPlace = Math.max(1, width) / length;
+  const stride = strides.find((candidate) => candidate * perPlace >= tickWidth) ?? length;
+  return places.filter((index) => index % stride === 0 && (length - index) * perPlace >= tickWidth / 2);
+}
+
 const shortened = (name: string, room: number): string =>
   name.length <= room ? name : `${name.slice(0, Math.max(1, room - 1))}…`;
 
@@ -72,10 +84,7 @@ export function drawBars(frame: HTMLElement, chart: Chart, onChoose: (index: num
           size: 26,
           gap: 7,
           grid: { show: false },
-          splits: ({ width }) => {
-            const step = length <= fewNames ? 1 : Math.ceil((length * tickWidth) / Math.max(1, width - 48));
-            return chart.names.map((_, index) => index).filter((index) => index % step === 0);
-          },
+          splits: ({ width }) => ticksOf(length, width - 48),
           values: ({ width }, splits) => {
             const room = length <= fewNames ? Math.floor((width - 48) / length / letterWidth) : Infinity;
             return splits.map((index) => shortened(chart.ticks[index] ?? '', room));

@@ -1,7 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Card, Columns, PageHeader } from '../../ui/page.tsx';
-import { Dim } from '../../ui/text.tsx';
+import { Card, PageHeader, Stack } from '../../ui/page.tsx';
 import { ApplicationForm } from '../applications/application-form.tsx';
 import { createApplicationCurl } from '../applications/curl.ts';
 import { FirstSteps } from '../applications/first-steps.tsx';
@@ -13,7 +12,7 @@ export function FirstRun() {
     <>
       <PageHeader title="Overview" sub="Three steps to the first license check: step 1 of 3" />
       <FirstSteps current={1} />
-      <Columns>
+      <Stack>
         <Card title="Create an application">
           <ApplicationForm
             onCreated={(applicationId) =>
@@ -23,9 +22,8 @@ export function FirstRun() {
         </Card>
         <Card title="The same at a terminal">
           <CodeBlock code={createApplicationCurl()} label="Command that creates an application" />
-          <Dim>An API key comes from the API keys of your account.</Dim>
         </Card>
-      </Columns>
+      </Stack>
     </>
   );
 }

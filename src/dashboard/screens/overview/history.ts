@@ -1,4 +1,5 @@
 import type { OverviewFiguresQuery } from '../../generated/graphql.ts';
+import { numberText } from '../../ui/format.ts';
 
 export type History = NonNullable<OverviewFiguresQuery['metricsHistory']>;
 
@@ -19,3 +20,7 @@ export function shareText(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   return part > 0 && percent < 0.1 ? '< 0.1%' : `${percent.toFixed(percent < 10 ? 1 : 0).replace('.0', '')}%`;
 }
+
+/** Such as "1 license" or "2 licenses". */
+export const amountText = (count: number, noun: string): string =>
+  `${numberText(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { LogEntryFragment } from '../../generated/graphql.ts';
+import { actorText } from '../../log-entries/entry-actor.ts';
 import { entryText } from '../../log-entries/entry-text.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Loading, Problem } from '../../ui/page.tsx';
@@ -58,6 +59,7 @@ const isToday = (iso: string): boolean => new Date(iso).toDateString() === new D
 
 function Entry(entry: LogEntryFragment) {
   const { createdAt, applicationId, license, user, code } = entry;
+  const who = actorText(entry);
   return (
     <li className={styles.entry}>
       <span className={styles.time}>
@@ -76,7 +78,15 @@ function Entry(entry: LogEntryFragment) {
           user?.username
         )}
       </span>
-      {code && <CodeBadge code={code} />}
+      {code ? (
+        <CodeBadge code={code} />
+      ) : (
+        who !== null && (
+          <span className={styles.who} title={who}>
+            {who}
+          </span>
+        )
+      )}
     </li>
   );
 }

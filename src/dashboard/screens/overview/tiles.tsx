@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { numberText } from '../../ui/format.ts';
-import { expiriesWithin, type History, refusalsOf, shareText, validationsOf } from './history.ts';
+import { amountText, expiriesWithin, type History, refusalsOf, shareText, validationsOf } from './history.ts';
 import styles from './overview.module.css';
 
 interface TileProps {
@@ -37,11 +37,7 @@ export function Tiles({ applicationId, history }: TilesProps) {
         value={numberText(validations)}
         note={`${numberText(validations - refusals)} OK`}
       />
-      <Tile
-        name="Refused"
-        value={shareText(refusals, validations)}
-        note={`${numberText(refusals)} verdicts`}
-      />
+      <Tile name="Refused" value={shareText(refusals, validations)} note={amountText(refusals, 'verdict')} />
       <Tile name="Active licenses" value={numberText(active)} note={`of ${numberText(total)}`} />
       <Tile
         name="Expire in 30 days"
