@@ -8,6 +8,9 @@ interface ChartTableProps {
   readonly tall: boolean;
 }
 
+/** Codes are long words, which narrow screens break at their underscores. */
+const breakable = (name: string): string => name.replaceAll('_', '_\u200b');
+
 /** The numbers of a chart, without the places where nothing happened. */
 export function ChartTable({ chart, tall }: ChartTableProps) {
   const { title, place, names, series } = chart;
@@ -18,7 +21,7 @@ export function ChartTable({ chart, tall }: ChartTableProps) {
   const columns = isOneEach
     ? [{ header: 'Number', number: true, cell: (index: number) => numberText(totalAt(chart, index)) }]
     : series.map(({ name, values }) => ({
-        header: name,
+        header: breakable(name),
         number: true,
         cell: (index: number) => numberText(values[index] ?? 0),
       }));
