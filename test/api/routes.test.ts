@@ -655,7 +655,7 @@ const routes: readonly Route[] = [
 
 /** Routes that are not in the interface document: pages, packages, GraphQL, protocol version 2, and a variant without a slash. */
 const beside =
-  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|GET \/packages\/.*|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v2\/(keys|revocations)\/:appId|POST \/api\/v2\/call|GET \/api\/v1\/apps)$/;
+  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|GET \/(app|packages)\/.*|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v2\/(keys|revocations)\/:appId|POST \/api\/v2\/call|GET \/api\/v1\/apps)$/;
 
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';
