@@ -2,7 +2,6 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import { useShownTheme } from '../../shell/theme.ts';
 import { numberText } from '../../ui/format.ts';
-import { Hidden } from '../../ui/text.tsx';
 import { type Chart, totalAt } from './chart.ts';
 import { drawBars, stackOf } from './draw-bars.ts';
 import styles from './overview.module.css';
@@ -94,9 +93,7 @@ export function BarChart({ chart, tall }: BarChartProps) {
           plot.current?.setCursor({ left: -10, top: -10 });
           setChosen(null);
         }}
-      >
-        <Hidden>{summary}</Hidden>
-      </div>
+      />
     </figure>
   );
 }
