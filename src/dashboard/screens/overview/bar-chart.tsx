@@ -47,13 +47,13 @@ export function BarChart({ chart, tall }: BarChartProps) {
     Home: () => 0,
     End: () => last,
   };
+  // The same names for every bar, so that nothing moves while the pointer does.
   const shown = series
-    .map(({ name, color, values }) => ({
-      name,
-      color,
-      value: at === null ? values.reduce((total, value) => total + value, 0) : (values[at] ?? 0),
-    }))
-    .filter(({ value }) => series.length === 1 || value > 0);
+    .map(({ name, color, values }) => {
+      const sum = values.reduce((total, value) => total + value, 0);
+      return { name, color, sum, value: at === null ? sum : (values[at] ?? 0) };
+    })
+    .filter(({ sum }) => sum > 0);
   const valuesText = shown.map(({ name, value }) => `${name} ${numberText(value)}`).join(', ');
   return (
     <figure className={styles.chart}>
@@ -82,7 +82,7 @@ export function BarChart({ chart, tall }: BarChartProps) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={at ?? 0}
-        aria-valuetext={at === null ? summary : `${names[at]}: ${valuesText || 'none'}`}
+        aria-valuetext={at === null ? summary : `${names[at]}: ${valuesText}`}
         onKeyDown={(event) => {
           const step = steps[event.key];
           if (step === undefined) return;
