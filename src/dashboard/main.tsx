@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
 import { createDashboardRouter } from './router.tsx';
 import { startTheme } from './shell/theme.ts';
-import { ToastViewport } from './ui/toast.tsx';
+import { Toasts } from './ui/toasts.tsx';
 
 const client = createQueryClient(() => void router.navigate({ to: '/sign-in', search: { next: here() } }));
 const router = createDashboardRouter(client);
@@ -27,7 +27,7 @@ if (root !== null) {
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={client}>
           <RouterProvider router={router} />
-          <ToastViewport />
+          <Toasts />
         </QueryClientProvider>
       </CSPProvider>
     </StrictMode>,

@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { createFullAccount, type FullAccount } from '../graphql/full-account.ts';
 import { hasChromium } from '../setup/chromium-program.ts';
 import { root } from '../setup/process.ts';
-import { useWorld } from '../setup/use-world.ts';
+import { forFile, useServer } from '../setup/use-world.ts';
 import { signIn, useBrowser } from './browser.ts';
 
-const { server, world } = useWorld();
+const server = useServer();
+const account: FullAccount = forFile(() => createFullAccount(server));
 const browser = useBrowser();
 
 const assets = join(root, 'dist/dashboard/assets');
@@ -30,15 +32,14 @@ test('no file of the dashboard names another host or evaluates text', () => {
 test.skipIf(!hasChromium)('the first screen loads at most 170 kB, its charts included', async () => {
   const { page } = await browser.visit(server.baseUrl);
   const loaded = new Set<string>();
-  await signIn(page, world.login);
+  await signIn(page, account.login);
   page.on('request', (request) => {
     const [, name] = /\/app\/assets\/([^/?]+)$/.exec(request.url()) ?? [];
     if (name !== undefined) loaded.add(name);
   });
   await page.goto('.');
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-  await page.waitForLoadState('load');
-  await page.waitForTimeout(500);
+  await page.locator('canvas').first().waitFor();
   expect(loaded.size).toBeGreaterThan(3);
-  expect(sizeOf([...loaded])).toBeLessThanOrEqual(170);
+  expect(sizeOf([...loaded]), [...loaded].join(' ')).toBeLessThanOrEqual(170);
 });

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { request } from '../api/request.ts';
 import { graphql } from '../generated/gql.ts';
-import { tellError } from '../ui/toast.tsx';
+import { tellError } from '../ui/toast.ts';
 
 const SignOut = graphql(`
   mutation SignOut {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Button } from './button.tsx';
 import { copyText } from './copy-text.ts';
-import { tellError } from './toast.tsx';
+import { tellError } from './toast.ts';
 
 interface CopyButtonProps {
   readonly text: string;

@@ -1,21 +1,17 @@
 import { Toast } from '@base-ui/react/toast';
-import { adviceFor } from '../api/advice.ts';
-import { asApiError } from '../api/api-error.ts';
+import { useEffect } from 'react';
 import { Button } from './button.tsx';
 import styles from './toast.module.css';
+import type { Message } from './toast.ts';
 
 const manager = Toast.createToastManager();
 
-interface Undo {
-  readonly label: string;
-  readonly run: () => void;
-}
-
-/** Says that something was done, with a way back where there is one. */
-export function tell(title: string, undo?: Undo): void {
+function add({ title, description, undo, isError = false }: Message): void {
   const id = manager.add({
     title,
-    timeout: undo ? 10_000 : 4_000,
+    description,
+    timeout: isError ? 12_000 : undo ? 10_000 : 4_000,
+    ...(isError && { type: 'error', priority: 'high' as const }),
     ...(undo && {
       actionProps: {
         children: undo.label,
@@ -25,18 +21,6 @@ export function tell(title: string, undo?: Undo): void {
         },
       },
     }),
-  });
-}
-
-/** Says why something was not done, and what to do about it. */
-export function tellError(thrown: unknown): void {
-  const error = asApiError(thrown);
-  manager.add({
-    title: error.message,
-    description: adviceFor(error),
-    type: 'error',
-    timeout: 12_000,
-    priority: 'high',
   });
 }
 
@@ -54,8 +38,9 @@ function Toasts() {
   ));
 }
 
-/** Where toasts appear; there is one, at the root. */
-export function ToastViewport() {
+/** Where toasts appear. @param onReady takes the function that shows one */
+export function ToastViewport({ onReady }: { readonly onReady: (add: (message: Message) => void) => void }) {
+  useEffect(() => onReady(add), [onReady]);
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>
