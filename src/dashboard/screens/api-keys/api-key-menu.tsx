@@ -18,7 +18,7 @@ export function ApiKeyMenu({ row, onAct }: ApiKeyMenuProps) {
     <Menu
       trigger={
         <Button small look="quiet" aria-label={`Actions for ${row.name}`}>
-          Actions ▾
+          ⋯
         </Button>
       }
     >

@@ -1,17 +1,21 @@
 import { useApplications } from '../../shell/session.ts';
 import { Status } from '../../ui/status.tsx';
 import { Dim } from '../../ui/text.tsx';
-import { Ago, Day, useNow } from '../../ui/time.tsx';
+import { Ago, useNow } from '../../ui/time.tsx';
 import { type ApiKeyRow, overlapOf, stateOf } from './api-key.ts';
+
+/** The state of a key. */
+export function ApiKeyBadge({ row }: { readonly row: ApiKeyRow }) {
+  const { tone, label } = stateOf(row, useNow());
+  return <Status tone={tone}>{label}</Status>;
+}
 
 /** The state of a key, and how long a token that was replaced is still good. */
 export function ApiKeyState({ row }: { readonly row: ApiKeyRow }) {
-  const now = useNow();
-  const { tone, label } = stateOf(row, now);
-  const overlap = overlapOf(row, now);
+  const overlap = overlapOf(row, useNow());
   return (
     <>
-      <Status tone={tone}>{label}</Status>{' '}
+      <ApiKeyBadge row={row} />{' '}
       {overlap !== null && (
         <Dim>
           old one ends <Ago at={overlap} />
@@ -41,16 +45,7 @@ export function ApiKeyNetworks({ row: { allowedCidrs } }: { readonly row: ApiKey
 }
 
 export const ApiKeyExpiry = ({ row: { expiresAt } }: { readonly row: ApiKeyRow }) =>
-  expiresAt ? (
-    <>
-      <Ago at={expiresAt} />{' '}
-      <Dim>
-        <Day at={expiresAt} />
-      </Dim>
-    </>
-  ) : (
-    <Dim>never</Dim>
-  );
+  expiresAt ? <Ago at={expiresAt} /> : <Dim>never</Dim>;
 
 export const ApiKeyLastUsed = ({ row: { lastUsedAt } }: { readonly row: ApiKeyRow }) =>
   lastUsedAt ? <Ago at={lastUsedAt} /> : <Dim>never</Dim>;

@@ -59,6 +59,7 @@ export function CreateApiKey({ onToken, onClose }: CreateApiKeyProps) {
       action="Create key"
       busy={create.isPending}
       error={create.error}
+      marked={['name', 'applicationId', 'scopes', 'allowedCidrs', 'expiresAt']}
       onSubmit={submit}
       onClose={onClose}
     >

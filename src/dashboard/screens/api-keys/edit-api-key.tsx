@@ -58,6 +58,7 @@ export function EditApiKey({ row, onClose }: EditApiKeyProps) {
       action="Save"
       busy={update.isPending}
       error={update.error}
+      marked={['name', 'applicationId', 'scopes', 'allowedCidrs', 'expiresAt']}
       onSubmit={submit}
       onClose={onClose}
     >

@@ -35,6 +35,7 @@ export function RotateApiKey({ row, onToken, onClose }: RotateApiKeyProps) {
       action="Replace token"
       busy={rotate.isPending}
       error={rotate.error}
+      marked={['overlapSeconds']}
       onSubmit={() => rotate.mutate({ input: { id: row.id, overlapSeconds } })}
       onClose={onClose}
     >
