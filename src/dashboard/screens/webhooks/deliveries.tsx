@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { serviceUrl } from '../../api/paths.ts';
 import { present } from '../../api/present.ts';
 import { queryOf } from '../../api/query.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
@@ -43,6 +44,9 @@ const read = ({ webhook }: WebhooksDeliveriesQuery) => {
   const page = pageOf(present(webhook).deliveries);
   return { ...page, rows: page.rows.map((row) => readFragment(WebhooksDelivery, row)) };
 };
+
+const testCurl = (webhookId: string): string =>
+  `curl -s -b cookies.txt -X POST ${serviceUrl.href}api/v1/webhooks/${webhookId}/test`;
 
 interface DeliveriesProps {
   readonly webhookId: string;
@@ -96,7 +100,10 @@ export function Deliveries({ webhookId, isEnabled, isTesting }: DeliveriesProps)
         columns={columns}
         card={(row) => <DeliveryCard row={row} onOpen={({ id }) => setOpenId(id)} />}
         empty={
-          <EmptyState title={status === '' ? 'Nothing was sent yet' : 'No such deliveries'}>
+          <EmptyState
+            title={status === '' ? 'Nothing was sent yet' : 'No such deliveries'}
+            curl={status === '' ? testCurl(webhookId) : undefined}
+          >
             {status === ''
               ? 'Events appear here as they are sent. Send a test to see whether your receiver answers.'
               : 'Choose another status. Deliveries are kept for 30 days.'}

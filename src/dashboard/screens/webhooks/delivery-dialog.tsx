@@ -59,7 +59,7 @@ export function DeliveryDialog({ webhookId, isEnabled, row, onClose }: DeliveryD
           ['Status code', row.statusCode ?? <Dim>none</Dim>],
           ['Error', row.error],
           ['Took', <Latency key="latency" row={row} />],
-          ['Attempts', `${row.attempts} of 10`],
+          ['Attempts', row.status === 'pending' ? `${row.attempts} of 10` : row.attempts],
           ['Last attempt', row.lastAttemptAt && <Moment at={row.lastAttemptAt} />],
           ['Next attempt', <NextAttempt key="next" row={row} />],
           ['Created', <Moment key="created" at={row.createdAt} />],
