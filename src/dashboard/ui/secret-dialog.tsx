@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notice } from './page.tsx';
 import styles from './secret-dialog.module.css';
+import { useLeaveGuard } from './use-leave-guard.ts';
 
 interface SecretDialogProps {
   readonly title: string;
@@ -20,12 +21,7 @@ interface SecretDialogProps {
 export function SecretDialog({ title, kind, secret, children, wide, onClose }: SecretDialogProps) {
   const [isCopied, setIsCopied] = useState(false);
   const [wasWarned, setWasWarned] = useState(false);
-  useEffect(() => {
-    if (isCopied) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [isCopied]);
+  useLeaveGuard(!isCopied);
   const close = () => (isCopied ? onClose() : setWasWarned(true));
   return (
     <Dialog

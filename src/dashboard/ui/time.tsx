@@ -23,10 +23,10 @@ interface TimeProps {
 
 /** Such as "2 min ago"; the exact time is its title. */
 export function Ago({ at }: TimeProps) {
-  // The clock says when to render again; what happened since it last moved is not in the future.
   useNow();
   return (
     <time dateTime={at} title={momentText(at)}>
+      {/* Not the clock's last move: what is newer than that would lie in the future. */}
       {relativeText(at, Date.now())}
     </time>
   );

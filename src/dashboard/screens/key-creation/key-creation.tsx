@@ -30,8 +30,7 @@ export function KeyCreation() {
     <>
       <PageHeader title="Key creation" sub="How license keys look, and who knows them" />
       <div className={styles.page}>
-        {/* Another mask, also from another browser, begins the field anew. */}
-        <MaskCard key={licenseMask ?? ''} current={licenseMask ?? null} />
+        <MaskCard current={licenseMask ?? null} />
         <ModeCard mode={keyCreationMode} />
         <VaultCard vault={vault ?? null} isNeeded={keyCreationMode === 'private'} />
       </div>

@@ -31,7 +31,8 @@ interface MaskCardProps {
 /** The pattern of keys that are minted without another one. Keys that exist stay as they are. */
 export function MaskCard({ current }: MaskCardProps) {
   const saved = current ?? defaultMask;
-  const [mask, setMask] = useState(saved);
+  const [draft, setDraft] = useState<string | null>(null);
+  const mask = draft ?? saved;
   const [round, setRound] = useState(0);
   const problem = maskProblem(mask);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each round is another example.
@@ -40,6 +41,10 @@ export function MaskCard({ current }: MaskCardProps) {
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (problem === null) change.mutate({ input: { mask: mask === defaultMask ? null : mask } });
+  };
+  const reset = () => {
+    setDraft(defaultMask);
+    if (current !== null) change.mutate({ input: { mask: null } });
   };
   const isWeak = problem === null && bitsOf(mask) < recommendedBits;
   return (
@@ -56,7 +61,7 @@ export function MaskCard({ current }: MaskCardProps) {
             autoComplete="off"
             maxLength={128}
             value={mask}
-            onChange={setMask}
+            onChange={setDraft}
             error={problem ?? issueFor(change.error, 'mask')}
           />
           <div className={styles.example}>
@@ -84,9 +89,7 @@ export function MaskCard({ current }: MaskCardProps) {
             <Button
               disabled={current === null && mask === defaultMask}
               busy={change.isPending}
-              onClick={() =>
-                current === null ? setMask(defaultMask) : change.mutate({ input: { mask: null } })
-              }
+              onClick={reset}
             >
               Reset to the default
             </Button>

@@ -42,7 +42,9 @@ export function ConfirmationCard({ isRequired, isTotpOn }: ConfirmationCardProps
           {isTotpOn && ' While two-step sign-in is on, they ask in any case.'}
         </p>
         <ButtonRow>
-          <Button onClick={() => setIsOpen(true)}>{isRequired ? 'Turn off…' : 'Turn on…'}</Button>
+          <Button onClick={() => setIsOpen(true)}>
+            {isRequired ? 'Turn off confirmations…' : 'Turn on confirmations…'}
+          </Button>
         </ButtonRow>
       </Stack>
       {isOpen && <RequireConfirmation next={!isRequired} onClose={() => setIsOpen(false)} />}

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
 import { useConfirmation } from '../../shell/confirmation.tsx';
@@ -16,6 +16,7 @@ const SecurityExport = graphql(`
 
 /** All data of the account as a file. It is a query, but not one to cache or to repeat by itself. */
 export function ExportCard() {
+  const client = useQueryClient();
   const confirmed = useConfirmation();
   const save = useMutation({
     mutationFn: () => confirmed(() => request(SecurityExport, {})),
@@ -27,6 +28,8 @@ export function ExportCard() {
         `${JSON.stringify(accountExport, null, 2)}\n`,
       );
       tell('The export was saved as a file.');
+      // A confirmation may have used a recovery code.
+      void client.invalidateQueries();
     },
   });
   return (

@@ -5,6 +5,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ButtonRow, Notice } from '../../ui/page.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { useLeaveGuard } from '../../ui/use-leave-guard.ts';
 import styles from './security.module.css';
 
 interface RecoveryCodesProps {
@@ -17,6 +18,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const { email } = useDeveloper();
   const [isKept, setIsKept] = useState(false);
   const [wasWarned, setWasWarned] = useState(false);
+  useLeaveGuard(!isKept);
   const text = `${codes.join('\n')}\n`;
   const close = () => (isKept ? onClose() : setWasWarned(true));
   const save = () => {
