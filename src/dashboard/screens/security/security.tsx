@@ -37,11 +37,11 @@ export function Security() {
           <TotpCard isOn={totpEnabled} codesLeft={recoveryCodesLeft} />
           <ConfirmationCard isRequired={requireConfirmation} isTotpOn={totpEnabled} />
         </div>
-        <SessionsCard />
         <div className={styles.cards}>
           <ProfileCard />
           <PasswordCard />
         </div>
+        <SessionsCard />
         <div className={styles.cards}>
           <ExportCard />
           <DeleteCard />

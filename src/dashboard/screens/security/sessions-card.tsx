@@ -83,15 +83,16 @@ export function SessionsCard() {
             header: 'Action',
             cell: ({ id, current, userAgent }) =>
               current ? null : (
-                <Button
-                  small
-                  look="quiet"
-                  aria-label={`End the session of ${deviceOf(userAgent)}`}
-                  busy={end.isPending && end.variables.input.id === id}
-                  onClick={() => end.mutate({ input: { id } }, { onError: tellError })}
-                >
-                  End
-                </Button>
+                <span>
+                  <Button
+                    small
+                    aria-label={`End the session of ${deviceOf(userAgent)}`}
+                    busy={end.isPending && end.variables.input.id === id}
+                    onClick={() => end.mutate({ input: { id } }, { onError: tellError })}
+                  >
+                    End
+                  </Button>
+                </span>
               ),
           },
         ]}

@@ -30,38 +30,40 @@ export function WebhookFacts({ webhook }: { readonly webhook: FragmentType<typeo
   const reason = reasonOf(state);
   const isRotated = previousSecretUntil && new Date(previousSecretUntil).getTime() > Date.now();
   return (
-    <Stack>
-      {reason !== null && (
-        <Notice>
-          {reason} Mend the receiver, then enable the webhook: it goes on where it stopped, as far as events
-          are still kept.
-        </Notice>
-      )}
-      {enabled && failingSince && (
-        <Notice>
-          All attempts have failed since <Moment at={failingSince} />. After 72 hours without success, the
-          service disables the webhook.
-        </Notice>
-      )}
-      <Card title="Webhook">
-        <Facts
-          facts={[
-            ['Application', application?.name ?? (applicationId ? 'deleted' : 'all')],
-            ['Last success', lastSuccessAt ? <Ago key="success" at={lastSuccessAt} /> : 'never'],
-            ['Disabled', disabledAt && <Moment key="disabled" at={disabledAt} />],
-            ['Old secret until', isRotated ? <Moment key="old" at={previousSecretUntil} /> : null],
-            ['Created', <Moment key="created" at={createdAt} />],
-            [
-              'Events',
-              <span key="types" className={styles.chips}>
-                {types.map((type) => (
-                  <Chip key={type}>{type === '*' ? 'all' : type}</Chip>
-                ))}
-              </span>,
-            ],
-          ]}
-        />
-      </Card>
-    </Stack>
+    <div className={styles.side}>
+      <Stack>
+        {reason !== null && (
+          <Notice>
+            {reason} Mend the receiver, then enable the webhook: it goes on where it stopped, as far as events
+            are still kept.
+          </Notice>
+        )}
+        {enabled && failingSince && (
+          <Notice>
+            All attempts have failed since <Moment at={failingSince} />. After 72 hours without success, the
+            service disables the webhook.
+          </Notice>
+        )}
+        <Card title="Webhook">
+          <Facts
+            facts={[
+              ['Application', application?.name ?? (applicationId ? 'deleted' : 'all')],
+              ['Last success', lastSuccessAt ? <Ago key="success" at={lastSuccessAt} /> : 'never'],
+              ['Disabled', disabledAt && <Moment key="disabled" at={disabledAt} />],
+              ['Old secret until', isRotated ? <Moment key="old" at={previousSecretUntil} /> : null],
+              ['Created', <Moment key="created" at={createdAt} />],
+              [
+                'Events',
+                <span key="types" className={styles.chips}>
+                  {types.map((type) => (
+                    <Chip key={type}>{type === '*' ? 'all' : type}</Chip>
+                  ))}
+                </span>,
+              ],
+            ]}
+          />
+        </Card>
+      </Stack>
+    </div>
   );
 }
