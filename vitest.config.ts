@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { chromiumProgram } from './test/setup/chromium-program.ts';
 import { hasPgbouncer } from './test/setup/pgbouncer-program.ts';
 import { replacing } from './test/setup/replacing.ts';
 
@@ -105,6 +106,7 @@ function announce(): void {
     ...(isEveryday && onServer ? ['most of the API on the embedded database (npm run test:all)'] : []),
     ...(onServer ? [] : ['PostgreSQL server (set TEST_DATABASE_URL)']),
     ...(process.env.TEST_REDIS_URL === undefined ? ['Redis (set TEST_REDIS_URL)'] : []),
+    ...(chromiumProgram === undefined ? ['the dashboard in a browser (install chromium)'] : []),
     ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
   ];
   const minutes = onServer ? 9 : 6;

@@ -59,12 +59,12 @@ const missing = `<!doctype html>
 export function dashboard(files: DashboardFiles | null): Hono<RestEnv> {
   const app = new Hono<RestEnv>();
   if (files === null) return app.get('/*', (c) => c.body(missing, 404, pageHeaders));
-  for (const { name, contentType, read } of files.assets) {
-    app.get(`/assets/${name}`, pageAsset(contentType, read));
-  }
+  const assets = new Map(
+    files.assets.map(({ name, contentType, read }) => [name, pageAsset(contentType, read)]),
+  );
+  // A file of an earlier build is not found: it must not get the page.
+  app.get('/assets/:name', async (c, next) => assets.get(c.req.param('name'))?.(c, next) ?? c.notFound());
   let page: Promise<string> | undefined;
-  // A file of an earlier build: without this it would get the page.
-  app.get('/assets/*', (c) => c.notFound());
   app.get('/*', async (c) => {
     page ??= files.page();
     return c.body(withBase(await page, baseOf(c.req.path)), 200, pageHeaders);

@@ -73,9 +73,11 @@ export function routeOf(c: RestContext): string {
   return handler?.path ?? unmatched;
 }
 
+const pages = ['/docs', '/packages/', '/graphql/', '/app/'] as const;
+
 /** The transport of a route outside the client protocol, which is served by its own app. */
 export function transportOf(route: string): Transport {
   if (route === '/graphql') return 'graphql';
   if (route.startsWith('/health')) return 'health';
-  return route === '/' || route.startsWith('/docs') || route.startsWith('/graphql/') ? 'page' : 'rest';
+  return route === '/' || pages.some((page) => route.startsWith(page)) ? 'page' : 'rest';
 }

@@ -1,4 +1,7 @@
+import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import type { RestEnv } from '../../src/rest/adapter.ts';
+import { startPage } from '../../src/rest/start-page.ts';
 import { useServer } from '../setup/use-world.ts';
 
 const server = useServer();
@@ -6,8 +9,12 @@ const server = useServer();
 const open = (path: string, accept: string) => fetch(server.baseUrl + path, { headers: { accept } });
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
+/** Of a build without the dashboard; with it, a browser is led there (test/dashboard). */
+const openStartPage = async () =>
+  new Hono<RestEnv>().get('/', startPage(false)).request('/', { headers: { accept: browser } });
+
 test('a browser at / gets a page without dead links', async () => {
-  const answer = await open('/', browser);
+  const answer = await openStartPage();
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const html = await answer.text();
@@ -21,7 +28,7 @@ test('a browser at / gets a page without dead links', async () => {
 });
 
 test('the page loads only from this service and has no script', async () => {
-  const answer = await open('/', browser);
+  const answer = await openStartPage();
   expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(await answer.text()).not.toContain('<script');
 });

@@ -26,6 +26,16 @@ const isomorphic = ['zod', '@noble/'];
 const server = { node: true, environment: false } as const;
 const anywhere = { node: false, environment: false } as const;
 
+const browser = ['react', 'react/', 'react-dom/', '@tanstack/', '@base-ui/react/', 'uplot', 'uplot/', 'uqr'];
+
+/** A folder of the dashboard, and the folders that it may import from. */
+const dashboardPart = (folder: string, below: readonly string[]): Direction => ({
+  part: `src/dashboard/${folder}`,
+  ours: below.map((name) => `src/dashboard/${name}`),
+  packages: { only: browser },
+  ...anywhere,
+});
+
 /**
  * Imports go one way:
  *
@@ -81,6 +91,32 @@ const directions: readonly Direction[] = [
     ],
     packages: { only: ['zod'] },
     ...server,
+  },
+  // A program of its own, for browsers, which shares no code with the service.
+  dashboardPart('', ['']),
+  dashboardPart('screens/', [
+    'log-entries/',
+    'terms/',
+    'list/',
+    'vault/',
+    'shell/',
+    'ui/',
+    'api/',
+    'generated/',
+  ]),
+  dashboardPart('log-entries/', ['ui/', 'api/', 'generated/']),
+  dashboardPart('terms/', ['vault/', 'ui/', 'api/', 'generated/']),
+  dashboardPart('list/', ['shell/', 'ui/', 'api/']),
+  dashboardPart('vault/', ['ui/', 'api/', 'generated/']),
+  dashboardPart('shell/', ['ui/', 'api/', 'generated/']),
+  dashboardPart('ui/', ['api/', 'generated/']),
+  dashboardPart('api/', ['generated/']),
+  {
+    part: 'src/dashboard/vite.config.ts',
+    ours: [],
+    packages: { only: ['vite', '@vitejs/plugin-react'] },
+    node: true,
+    environment: false,
   },
   {
     part: 'src/server.ts',
@@ -265,7 +301,7 @@ function isAllowed(direction: Direction, file: string, name: string): boolean {
 const root = path.resolve(import.meta.dirname, '../..');
 const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .map((file) => path.posix.join('src', file.split(path.sep).join('/')))
-  .filter((file) => file.endsWith('.ts') && !file.split('/').includes('generated'));
+  .filter((file) => /\.tsx?$/.test(file) && !file.split('/').includes('generated'));
 
 test('every file below src imports only what lies in its direction', () => {
   expect(files.length).toBeGreaterThan(20);
@@ -284,6 +320,9 @@ test.each([
   ['src/management/http.ts', "import { request } from 'node:http';"],
   ['src/management/options.ts', 'const key = process.env.API_KEY;'],
   ['src/lib/ids.ts', "import { loadConfig } from '../config.ts';"],
+  ['src/dashboard/screens/mint/mint.tsx', "import { maskWarning } from '../../../services/license/mask.ts';"],
+  ['src/dashboard/ui/page.tsx', "import { Shell } from '../shell/shell.tsx';"],
+  ['src/dashboard/api/request.ts', "import { z } from 'zod';"],
   ['src/services/auth/login.ts', "import { Hono } from 'hono';"],
   ['src/services/auth/login.ts', "import { GraphQLError } from 'graphql';"],
   ['src/services/auth/login.ts', "import type { Context } from '../../graphql/context.ts';"],

@@ -1,7 +1,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { TypedDocumentString } from '../generated/graphql.ts';
-import { useConfirmation } from '../shell/confirmation.tsx';
 import type { ApiError } from './api-error.ts';
+import { useConfirmation } from './confirmation.ts';
 import { sendChange } from './send-change.ts';
 
 interface ChangeOptions<Result, Variables> {

@@ -1,25 +1,10 @@
-import {
-  createContext,
-  lazy,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useContext,
-  useRef,
-  useState,
-} from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from 'react';
 import { ApiError } from '../api/api-error.ts';
+import { Confirmation, type Confirmed } from '../api/confirmation.ts';
 
 const ConfirmationDialog = lazy(() =>
   import('./confirmation-dialog.tsx').then(({ ConfirmationDialog }) => ({ default: ConfirmationDialog })),
 );
-
-type Confirmed = <Result>(act: () => Promise<Result>) => Promise<Result>;
-
-const Confirmation = createContext<Confirmed>((act) => act());
-
-/** Runs an act; if the service wants the session confirmed first, asks for the password and runs it again. */
-export const useConfirmation = (): Confirmed => useContext(Confirmation);
 
 const needsConfirmation = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.code === 'CONFIRMATION_REQUIRED';
@@ -29,6 +14,7 @@ interface Waiting {
   readonly reject: (error: ApiError) => void;
 }
 
+/** Asks for the password, once for all acts that wait for it. */
 export function ConfirmationProvider({ children }: { readonly children: ReactNode }) {
   const [isAsking, setIsAsking] = useState(false);
   const waiting = useRef<Waiting[]>([]);

@@ -2,7 +2,9 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { StreamState } from '../api/follow.ts';
 import { Button } from '../ui/button.tsx';
+import { numberText } from '../ui/format.ts';
 import { Hidden } from '../ui/text.tsx';
+import { useApplicationCounts } from './application-counts.ts';
 import { useApplications, useDeveloper } from './session.ts';
 import styles from './shell.module.css';
 import { useSignOut } from './sign-out.ts';
@@ -62,11 +64,7 @@ export function Navigation({ id, applicationId, isOpen, stream, onSearch, onClos
       {applicationId !== undefined && (
         <>
           <ApplicationSwitcher applicationId={applicationId} />
-          {applicationLinks.map(({ to, name }) => (
-            <Link key={to} to={to} params={{ applicationId }} className={styles.link}>
-              {name}
-            </Link>
-          ))}
+          <ApplicationLinks applicationId={applicationId} />
         </>
       )}
       <h2 className={styles.group}>Account</h2>
@@ -78,6 +76,16 @@ export function Navigation({ id, applicationId, isOpen, stream, onSearch, onClos
       <Who stream={stream} />
     </nav>
   );
+}
+
+function ApplicationLinks({ applicationId }: { readonly applicationId: string }) {
+  const counts = useApplicationCounts(applicationId);
+  return applicationLinks.map(({ to, name }) => (
+    <Link key={to} to={to} params={{ applicationId }} className={styles.link}>
+      {name}
+      {counts[name] !== undefined && <span className={styles.count}>{numberText(counts[name])}</span>}
+    </Link>
+  ));
 }
 
 /** The names of the applications, opened by a button: links, as going to another application is a navigation. */

@@ -1,8 +1,8 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { asApiError } from '../api/api-error.ts';
-import { NotFound } from '../screens/not-found.tsx';
 import { Problem } from '../ui/page.tsx';
+import { NotFound } from './not-found.tsx';
 
 /** Shown in the place of a screen that could not be read. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {
