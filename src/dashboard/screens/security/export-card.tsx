@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useConfirmation } from '../../api/confirmation.ts';
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
-import { useConfirmation } from '../../shell/confirmation.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ButtonRow, Card, Problem, Stack } from '../../ui/page.tsx';
 import { saveFile } from '../../ui/save-file.ts';
