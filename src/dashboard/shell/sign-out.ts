@@ -3,7 +3,6 @@ import { useNavigate } from '@tanstack/react-router';
 import { request } from '../api/request.ts';
 import { graphql } from '../generated/gql.ts';
 import { tellError } from '../ui/toast.tsx';
-import { setVaultKey } from '../vault/unlocked.ts';
 
 const SignOut = graphql(`
   mutation SignOut {
@@ -24,7 +23,6 @@ export function useSignOut(): () => Promise<void> {
       tellError(thrown);
       return;
     }
-    setVaultKey(null);
     await navigate({ to: '/sign-in' });
     client.clear();
   };

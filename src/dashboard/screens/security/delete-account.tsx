@@ -11,7 +11,6 @@ import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Notice } from '../../ui/page.tsx';
 import { tell } from '../../ui/toast.tsx';
-import { setVaultKey } from '../../vault/unlocked.ts';
 
 const SecurityDeleteAccount = graphql(`
   mutation SecurityDeleteAccount($input: DeleteAccountInput!) {
@@ -36,7 +35,6 @@ export function DeleteAccount({ onClose }: { readonly onClose: () => void }) {
   const remove = useMutation({
     mutationFn: () => confirmed(() => sendChange(SecurityDeleteAccount, { input: { confirm, password } })),
     onSuccess: async () => {
-      setVaultKey(null);
       await navigate({ to: '/sign-in' });
       client.clear();
       tell('Your account was deleted.');

@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { setVaultKey } from '../../vault/unlocked.ts';
 
 /** Only paths of the dashboard: a link to the sign-in page must not lead elsewhere. */
 const isOwnPath = (path: string | undefined): path is string =>
@@ -12,7 +11,6 @@ export function useEnter(next: string | undefined): () => void {
   const router = useRouter();
   return () => {
     client.clear();
-    setVaultKey(null);
     if (isOwnPath(next)) router.history.push(router.basepath + next);
     else void router.navigate({ to: '/' });
   };
