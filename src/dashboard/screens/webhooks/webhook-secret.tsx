@@ -1,6 +1,7 @@
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { verifyExample } from './verify-example.ts';
+// The beginning of the receiver in docs/webhooks.md.
+import receiver from './receiver.txt?raw';
 
 interface WebhookSecretProps {
   readonly secret: string;
@@ -21,6 +22,6 @@ export const WebhookSecret = ({ secret, isReplacement = false, onClose }: Webhoo
       Each message is signed with it, after the Standard Webhooks specification. Your receiver must verify the
       signature, or anybody could send it events. In Node.js:
     </p>
-    <CodeBlock code={verifyExample} label="A receiver that verifies messages" />
+    <CodeBlock code={receiver.trimEnd()} label="A receiver that verifies messages" />
   </SecretDialog>
 );
