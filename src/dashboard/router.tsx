@@ -11,6 +11,7 @@ import { ApiError } from './api/api-error.ts';
 import { appPath } from './api/paths.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
+import { readOverviewSearch } from './screens/overview/search.ts';
 import { readUserSearch } from './screens/users/search.ts';
 import { NotFound } from './shell/not-found.tsx';
 import { ScreenError } from './shell/screen-error.tsx';
@@ -60,6 +61,7 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
+  validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import('./screens/overview/overview.tsx'), 'Overview'),
 });
 

@@ -10,7 +10,7 @@ import styles from './shell.module.css';
 import { useSignOut } from './sign-out.ts';
 import { setTheme, themes, useTheme } from './theme.ts';
 
-const applicationLinks = [
+export const applicationLinks = [
   { to: '/applications/$applicationId/licenses', name: 'Licenses' },
   { to: '/applications/$applicationId/users', name: 'Users' },
   { to: '/applications/$applicationId/policies', name: 'Policies' },
@@ -20,7 +20,7 @@ const applicationLinks = [
   { to: '/applications/$applicationId/settings', name: 'Settings' },
 ] as const;
 
-const accountLinks = [
+export const accountLinks = [
   { to: '/account/api-keys', name: 'API keys' },
   { to: '/account/webhooks', name: 'Webhooks' },
   { to: '/account/security', name: 'Security' },

@@ -68,7 +68,9 @@ export function Shell() {
         </main>
       </div>
       <Suspense>
-        {open === 'palette' && <Palette applicationId={applicationId} onClose={close} />}
+        {open === 'palette' && (
+          <Palette applicationId={applicationId} onClose={close} onHelp={() => setOpen('shortcuts')} />
+        )}
         {open === 'shortcuts' && <ShortcutsHelp onClose={close} />}
       </Suspense>
     </ConfirmationProvider>
