@@ -24,6 +24,6 @@ export const columnsOf = (onAct: (act: ApiKeyAct, row: ApiKeyRow) => void): read
   { id: 'networks', header: 'Networks', width: '12%', cell: (row) => <ApiKeyNetworks row={row} /> },
   { id: 'expires', header: 'Expires', width: '98px', cell: (row) => <ApiKeyExpiry row={row} /> },
   { id: 'used', header: 'Last used', width: '98px', cell: (row) => <ApiKeyLastUsed row={row} /> },
-  { id: 'state', header: 'State', width: '104px', cell: (row) => <ApiKeyBadge row={row} /> },
+  { id: 'state', header: 'State', width: '112px', cell: (row) => <ApiKeyBadge row={row} /> },
   { id: 'actions', header: 'Actions', width: '72px', cell: (row) => <ApiKeyMenu row={row} onAct={onAct} /> },
 ];

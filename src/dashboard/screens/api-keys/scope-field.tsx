@@ -32,7 +32,9 @@ export function ScopeField({ value, onChange, applicationId, isNew, error }: Sco
         label="What it may do"
         value={access}
         onChange={(next) => onChange({ access: next, scopes })}
-        error={error}
+        error={
+          error !== null && access === 'chosen' && scopes.length === 0 ? 'Choose at least one below.' : error
+        }
         options={[
           {
             value: 'everything',

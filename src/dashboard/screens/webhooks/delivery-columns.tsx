@@ -18,7 +18,7 @@ export const EventButton = ({ row, onOpen }: EventButtonProps) => (
 
 export const columnsOf = (onOpen: (row: DeliveryRow) => void): readonly Column<DeliveryRow>[] => [
   { id: 'event', header: 'Event', width: '26%', cell: (row) => <EventButton row={row} onOpen={onOpen} /> },
-  { id: 'status', header: 'Status', width: '104px', cell: (row) => <DeliveryBadge row={row} /> },
+  { id: 'status', header: 'Status', width: '116px', cell: (row) => <DeliveryBadge row={row} /> },
   { id: 'outcome', header: 'Answer', cell: (row) => <span title={outcomeOf(row)}>{outcomeOf(row)}</span> },
   { id: 'latency', header: 'Took', width: '88px', number: true, cell: (row) => <Latency row={row} /> },
   { id: 'attempts', header: 'Attempts', width: '80px', number: true, cell: ({ attempts }) => attempts },

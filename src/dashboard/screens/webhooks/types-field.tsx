@@ -20,7 +20,7 @@ export function TypesField({ value, onChange, error }: TypesFieldProps) {
         label="Events"
         value={isEvery ? 'every' : 'chosen'}
         onChange={(next) => onChange(next === 'every' ? [everyType] : [patternOf('license')])}
-        error={error}
+        error={error !== null && value.length === 0 ? 'Choose at least one below.' : error}
         options={[
           { value: 'every', label: 'All events', hint: 'Also types that later versions of Latchkey add.' },
           { value: 'chosen', label: 'Only what you choose' },
