@@ -1,5 +1,5 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Button, type ButtonLook } from './button.tsx';
 import { classNames } from './class-names.ts';
 import styles from './dialog.module.css';
@@ -13,13 +13,21 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
+/** What has the focus at first: a field before buttons, and not the region that scrolls. */
+const firstControl = 'input:not([hidden], :disabled), select, textarea, button, a[href]';
+
 /** A modal dialog. Render it while it is open. */
 export function Dialog({ title, children, footer, wide = false, onClose }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <BaseDialog.Root open onOpenChange={(open) => open || onClose()}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={styles.backdrop} />
-        <BaseDialog.Popup className={classNames(styles.popup, wide && styles.wide)}>
+        <BaseDialog.Popup
+          ref={popup}
+          className={classNames(styles.popup, wide && styles.wide)}
+          initialFocus={() => popup.current?.querySelector<HTMLElement>(firstControl) ?? true}
+        >
           <BaseDialog.Title className={styles.title}>{title}</BaseDialog.Title>
           {/* A region that scrolls must be reachable by keyboard. */}
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}

@@ -98,7 +98,7 @@ interface EmptyStateProps {
   readonly children: ReactNode;
   readonly action?: ReactNode;
   /** The same at a terminal. */
-  readonly curl?: string;
+  readonly curl?: string | undefined;
 }
 
 export const EmptyState = ({ title, children, action, curl }: EmptyStateProps) => (

@@ -15,6 +15,9 @@ export interface PrivateKey {
 
 const lettersOf = (mask: string): number => mask.split('X').length - 1;
 
+/** How many random bits a key of this mask has. */
+export const bitsOf = (mask: string): number => 5 * lettersOf(mask);
+
 /** What is wrong with a mask; null if nothing. */
 export function maskProblem(mask: string): string | null {
   if (!/^[\x21-\x7e]{1,128}$/.test(mask)) return 'Use 1 to 128 printable ASCII characters without spaces.';
@@ -23,8 +26,8 @@ export function maskProblem(mask: string): string | null {
     : null;
 }
 
-/** All letters are equally likely, because 256 is a multiple of 32. */
-function keyOf(mask: string): string {
+/** A random key. All letters are equally likely, because 256 is a multiple of 32. */
+export function keyOf(mask: string): string {
   const random = crypto.getRandomValues(new Uint8Array(lettersOf(mask)));
   let next = 0;
   return mask.replaceAll('X', () => alphabet.charAt((random[next++] ?? 0) % alphabet.length));

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect } from 'react';
+import { setVaultKey } from '../../vault/unlocked.ts';
 import styles from './sign-in.module.css';
 
 interface SignInPageProps {
@@ -14,6 +15,8 @@ export function SignInPage({ title, children, other, onSubmit }: SignInPageProps
   useEffect(() => {
     document.title = `${title} · Latchkey`;
   }, [title]);
+  // The session has ended, so the vault of who was signed in is locked.
+  useEffect(() => setVaultKey(null), []);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();
