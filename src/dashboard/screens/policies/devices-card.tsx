@@ -44,7 +44,9 @@ export const DevicesCard = ({ values, set, error }: PolicyPartProps) => (
           onChange={(cooldownSeconds) => set({ cooldownSeconds })}
           error={issueFor(error, 'cooldownSeconds')}
         />
-        <MovesField value={values.moves} onChange={(moves) => set({ moves })} error={error} />
+        <Stack>
+          <MovesField value={values.moves} onChange={(moves) => set({ moves })} error={error} />
+        </Stack>
       </FieldPair>
     </Stack>
   </Card>

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { EntitlementsField } from '../../terms/entitlements-field.tsx';
 import { MetadataFields } from '../../terms/metadata-fields.tsx';
 import { Card, Columns, Problem, Stack } from '../../ui/page.tsx';
 import { DevicesCard } from './devices-card.tsx';
@@ -42,6 +43,14 @@ export function PolicyForm({ suggestsCode = false, onSubmit, actions, ...part }:
             <NameCard {...part} suggestsCode={suggestsCode} />
             <TermCard {...part} />
             <DevicesCard {...part} />
+            <Card title="Entitlements">
+              <EntitlementsField
+                rows={values.entitlements}
+                onChange={(entitlements) => set({ entitlements })}
+                error={error}
+                showsIssues={showsIssues}
+              />
+            </Card>
           </Stack>
           <Stack>
             <Card title="When you save">
@@ -50,7 +59,7 @@ export function PolicyForm({ suggestsCode = false, onSubmit, actions, ...part }:
                 “Apply to licenses…” to copy the values to licenses that exist.
               </p>
             </Card>
-            <ProgramCard {...part} showsIssues={showsIssues} />
+            <ProgramCard {...part} />
             <Card title="Keys">
               <KeyMaskField {...part} />
             </Card>

@@ -1,16 +1,11 @@
 import { issueFor } from '../../api/issue-for.ts';
-import { EntitlementsField } from '../../terms/entitlements-field.tsx';
 import { OptionalDurationField } from '../../terms/optional-duration-field.tsx';
 import { NumberField } from '../../ui/number-field.tsx';
 import { Card, Stack } from '../../ui/page.tsx';
 import type { PolicyPartProps } from './policy-form.tsx';
 
-interface ProgramCardProps extends PolicyPartProps {
-  readonly showsIssues: boolean;
-}
-
-export const ProgramCard = ({ values, set, error, showsIssues }: ProgramCardProps) => (
-  <Card title="What your program reads">
+export const ProgramCard = ({ values, set, error }: PolicyPartProps) => (
+  <Card title="Program">
     <Stack>
       <NumberField
         label="Tier"
@@ -20,12 +15,6 @@ export const ProgramCard = ({ values, set, error, showsIssues }: ProgramCardProp
         value={values.subscriptionTier}
         onChange={(subscriptionTier) => set({ subscriptionTier })}
         error={issueFor(error, 'subscriptionTier')}
-      />
-      <EntitlementsField
-        rows={values.entitlements}
-        onChange={(entitlements) => set({ entitlements })}
-        error={error}
-        showsIssues={showsIssues}
       />
       <OptionalDurationField
         label="Lease duration"
