@@ -33,7 +33,7 @@ export function relativeText(iso: string, now: number): string {
   const seconds = Math.round((new Date(iso).getTime() - now) / 1000);
   const distance = Math.abs(seconds);
   const step = steps.find((candidate) => distance >= candidate.seconds);
-  if (step === undefined) return seconds > 30 ? 'in a moment' : 'just now';
+  if (step === undefined) return seconds > 0 ? 'in a moment' : 'just now';
   const amount = Math.floor(distance / step.seconds);
   const unit = step.unit === 'd' ? (amount === 1 ? 'day' : 'days') : step.unit;
   return seconds > 0 ? `in ${numberText(amount)} ${unit}` : `${numberText(amount)} ${unit} ago`;
