@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { type FragmentType, readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
+import { csvLine } from '../../ui/csv.ts';
+import { download, fileName } from '../../ui/download.ts';
 import { numberText } from '../../ui/format.ts';
 import { Facts } from '../../ui/page.tsx';
-import { csvOf, saveFile } from '../../ui/save-file.ts';
 import { SimpleTable } from '../../ui/simple-table.tsx';
 import { Mono } from '../../ui/text.tsx';
 
@@ -58,14 +59,10 @@ export function ApplyOutcome({ outcome: masked, applicationId }: ApplyOutcomePro
     masked,
   );
   const save = () =>
-    saveFile(
-      'applied-policy.csv',
-      'text/csv',
-      csvOf(
-        ['id', 'keyPrefix', 'outcome', 'code'],
-        results.map((result) => [result.id, result.keyPrefix, result.outcome, result.code]),
-      ),
-    );
+    download(fileName('applied-policy'), [
+      csvLine(['id', 'keyPrefix', 'outcome', 'code']),
+      ...results.map((result) => csvLine([result.id, result.keyPrefix, result.outcome, result.code])),
+    ]);
   return (
     <>
       <p role="status">
