@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { serviceUrl } from '../../api/paths.ts';
+import { graphqlUrl } from '../../api/paths.ts';
 import { present } from '../../api/present.ts';
 import { queryOf } from '../../api/query.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
@@ -11,13 +11,13 @@ import { SearchInput } from '../../list/search-input.tsx';
 import { pageSize, usePages } from '../../list/use-pages.ts';
 import { LogEntry } from '../../log-entries/entry.ts';
 import { Button } from '../../ui/button.tsx';
-import { SelectField } from '../../ui/field.tsx';
 import { countText } from '../../ui/format.ts';
 import { EmptyState, PageHeader } from '../../ui/page.tsx';
-import { type AccountTopic, accountTopics, eventsOfTopic } from './account-topics.ts';
+import { type AccountTopic, eventsOfTopic } from './account-topics.ts';
 import { EntryDialog } from './entry-dialog.tsx';
 import styles from './log.module.css';
 import { LogCard, logColumns } from './log-columns.tsx';
+import { TopicSelect } from './topic-select.tsx';
 
 const AccountLogPage = graphql(`
   query AccountLogPage($first: Int!, $after: String, $q: String, $filter: SecurityLogFilter) {
@@ -46,6 +46,11 @@ function read({ me }: AccountLogPageQuery) {
   return { ...page, rows: page.rows.map((node) => readFragment(LogEntry, node)) };
 }
 
+/** REST has no account's log. */
+const curl = `curl ${graphqlUrl} \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
+  -d '{"query": "{ me { account { securityLog(first: 20) { edges { node { createdAt event ip } } } } } }"}'`;
+
 /** Of no use here: these entries are about the account. */
 const hidden: ReadonlySet<string> = new Set(['code', 'license', 'user', 'device']);
 
@@ -69,7 +74,7 @@ export function AccountLog() {
       <PageHeader
         title="Account log"
         sub={[
-          pages.total && countText(pages.total.count, pages.total.isExact),
+          pages.total && `${countText(pages.total.count, pages.total.isExact)} entries`,
           'what was done with your account; each application has its own log',
         ]
           .filter(Boolean)
@@ -77,7 +82,7 @@ export function AccountLog() {
       />
       <div className={styles.accountBar}>
         <SearchInput value={q} placeholder="Event, address or country" onChange={setQ} />
-        <SelectField label="Show" value={topic} options={accountTopics} onChange={setTopic} />
+        <TopicSelect topic={topic} onChange={setTopic} />
       </div>
       <List
         label="Account log"
@@ -98,7 +103,7 @@ export function AccountLog() {
                 Show all entries
               </Button>
             }
-            curl={`curl '${serviceUrl}api/v1/account/logs?limit=20' \\\n  -H "Authorization: Bearer $LATCHKEY_API_KEY"`}
+            curl={curl}
           >
             Entries are kept for about 90 days.
           </EmptyState>
