@@ -9,7 +9,7 @@ export const consequencesOf = (
 ): readonly string[] => [
   ...(status === 'disabled'
     ? [
-        'Every program of your customers is refused with APP_DISABLED, until you activate the application again. Programs with a lease go on until it ends.',
+        'Every program of your customers is refused with APP_DISABLED, until you activate the application again. Devices that are offline go on with their leases until these end.',
       ]
     : []),
   ...(version !== undefined && version !== null

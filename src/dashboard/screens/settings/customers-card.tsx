@@ -8,7 +8,7 @@ export const CustomersCard = ({ values, set, error }: SettingsPartProps) => (
     <Stack>
       <CheckField
         label="Bind licenses to devices"
-        hint="A license is bound to the first devices that use it, as many as its device limit says. Off: a key works on any number of devices."
+        hint="A license is bound to the first devices that use it, as many as its device limit says. Off: a key works on any number of devices, and customers have nothing to move."
         checked={values.hwidLockEnabled}
         onChange={(hwidLockEnabled) => set({ hwidLockEnabled })}
         error={issueFor(error, 'hwidLockEnabled')}
@@ -22,7 +22,7 @@ export const CustomersCard = ({ values, set, error }: SettingsPartProps) => (
       />
       <CheckField
         label="A license key is required to register"
-        hint="Off: anyone who has your program can create an account, and link a key later."
+        hint="Also for users that you create. Off: anyone who has your program can create an account."
         checked={values.requireLicenseToRegister}
         onChange={(requireLicenseToRegister) => set({ requireLicenseToRegister })}
         error={issueFor(error, 'requireLicenseToRegister')}

@@ -57,7 +57,8 @@ export function DeleteDialog({ application: { id, name }, onClose }: DeleteDialo
           <p>
             Its licenses, devices, users, policies, bans, log and signing key are lost. Every copy of the
             program is refused from then on, and no new application can take its place, because the programs
-            have its id and its public key built in. This cannot be undone.
+            have its id and its public key built in. Devices that are offline go on with their leases until
+            these end. This cannot be undone.
           </p>
           <TextField
             label={`Type “${name}” to confirm`}

@@ -9,7 +9,7 @@ export const LeasesCard = ({ values, set, error }: SettingsPartProps) => (
     <Stack>
       <CheckField
         label="Programs get leases"
-        hint="A lease is a signed text with which a program goes on without the network. A license that you ban stays usable on a device that is offline until its lease ends."
+        hint="A lease is a signed text with which a program goes on without the network. On a device that is offline, a license that you ban works until its lease ends, unless the program reads the revocation list."
         checked={values.leasesEnabled}
         onChange={(leasesEnabled) => set({ leasesEnabled })}
         error={issueFor(error, 'leasesEnabled')}
