@@ -30,6 +30,7 @@ export const LicensesPage = graphql(`
             suspendedAt
             clockStopped
             lastIp
+            lastSeenAt
             tags
             note
             policy {
