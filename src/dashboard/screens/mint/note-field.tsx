@@ -1,32 +1,26 @@
-import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
 import { useVaultKey } from '../../vault/unlocked.ts';
 import styles from './mint.module.css';
-
-const UnlockDialog = lazy(() =>
-  import('../../vault/unlock-dialog.tsx').then(({ UnlockDialog }) => ({ default: UnlockDialog })),
-);
 
 interface NoteFieldProps {
   readonly value: string;
   readonly isPrivate: boolean;
   readonly error: string | null;
   readonly onChange: (note: string) => void;
+  readonly onUnlock: () => void;
 }
 
 /** The note of all new licenses. In private mode it is encrypted, which needs the open vault. */
-export function NoteField({ value, isPrivate, error, onChange }: NoteFieldProps) {
+export function NoteField({ value, isPrivate, error, onChange, onUnlock }: NoteFieldProps) {
   const vaultKey = useVaultKey();
-  const [isUnlocking, setIsUnlocking] = useState(false);
   if (isPrivate && vaultKey === null) {
     return (
       <div className={styles.locked}>
         <span>Notes are encrypted in this browser. Unlock the vault to write one.</span>
-        <Button small onClick={() => setIsUnlocking(true)}>
+        <Button small onClick={onUnlock}>
           Unlock the vault
         </Button>
-        <Suspense>{isUnlocking && <UnlockDialog onClose={() => setIsUnlocking(false)} />}</Suspense>
       </div>
     );
   }
