@@ -54,7 +54,12 @@ export const EventButton = ({ entry, onOpen }: EventButtonProps) => (
 
 export const logColumns = (onOpen: (entry: Entry) => void): readonly Column<Entry>[] => [
   { id: 'time', header: 'Time', width: '144px', cell: ({ createdAt }) => <When at={createdAt} /> },
-  { id: 'event', header: 'Event', cell: (entry) => <EventButton entry={entry} onOpen={onOpen} /> },
+  {
+    id: 'event',
+    header: 'Event',
+    width: '220px',
+    cell: (entry) => <EventButton entry={entry} onOpen={onOpen} />,
+  },
   { id: 'code', header: 'Verdict', width: '168px', cell: ({ code }) => code && <CodeBadge code={code} /> },
   { id: 'license', header: 'License', width: '112px', cell: (entry) => <LicenseOf entry={entry} /> },
   { id: 'user', header: 'User', width: '96px', cell: (entry) => <UserOf entry={entry} /> },

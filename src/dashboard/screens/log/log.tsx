@@ -28,6 +28,9 @@ const ExportDialog = lazy(() =>
 
 const from = '/shell/applications/$applicationId/log';
 
+const totalText = ({ count, isExact }: { count: number; isExact: boolean }, isFiltered: boolean): string =>
+  `${countText(count, isExact)} ${isFiltered ? 'match' : count === 1 ? 'entry' : 'entries'}`;
+
 export function Log() {
   const { applicationId } = useParams({ from });
   const search = useSearch({ from });
@@ -76,11 +79,7 @@ export function Log() {
     <>
       <PageHeader
         title="Log"
-        sub={[
-          application?.name,
-          all.total && `${countText(all.total.count, all.total.isExact)} ${isFiltered ? 'match' : 'entries'}`,
-          'kept for about 90 days',
-        ]
+        sub={[application?.name, all.total && totalText(all.total, isFiltered), 'kept for about 90 days']
           .filter(Boolean)
           .join(' · ')}
       >
