@@ -48,3 +48,9 @@ export const accountTopics: readonly { readonly value: AccountTopic; readonly la
 
 export const eventsOfTopic = (topic: AccountTopic): SecurityEvent[] =>
   topic === 'all' ? Object.values(topics).flat() : [...topics[topic]];
+
+const { applications: _ofApplications, ...ofAccount } = topics;
+const accountOnly: ReadonlySet<SecurityEvent> = new Set(Object.values(ofAccount).flat());
+
+/** Whether the log of an application can have such entries. */
+export const isOfApplications = (event: SecurityEvent): boolean => !accountOnly.has(event);

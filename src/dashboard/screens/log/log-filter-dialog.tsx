@@ -5,6 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { MomentField } from '../../ui/moment-field.tsx';
 import { FieldPair, FormStack } from '../../ui/page.tsx';
+import { isOfApplications } from './account-topics.ts';
 import type { LogFilterKind } from './log-filters.tsx';
 import { NamesField } from './names-field.tsx';
 import { type LogSearch, readLogSearch } from './search.ts';
@@ -94,7 +95,9 @@ function FilterValue({ kind, draft, onChange }: FilterValueProps) {
       return (
         <NamesField
           legend="Entries of these kinds"
-          names={entryEvents.map((event) => ({ name: event, label: eventLabel(event) }))}
+          names={entryEvents
+            .filter(isOfApplications)
+            .map((event) => ({ name: event, label: eventLabel(event) }))}
           chosen={draft.events ?? []}
           onChange={(events) => onChange({ events })}
         />
