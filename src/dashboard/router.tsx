@@ -11,6 +11,7 @@ import { ApiError } from './api/api-error.ts';
 import { appPath } from './api/paths.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
+import { readMintSearch } from './screens/mint/search.ts';
 import { readOverviewSearch } from './screens/overview/search.ts';
 import { readUserSearch } from './screens/users/search.ts';
 import { NotFound } from './shell/not-found.tsx';
@@ -103,6 +104,7 @@ const license = createRoute({
 const mint = createRoute({
   getParentRoute: () => application,
   path: '/mint',
+  validateSearch: readMintSearch,
   component: lazyRouteComponent(() => import('./screens/mint/mint.tsx'), 'Mint'),
 });
 
