@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { asApiError } from '../../../api/api-error.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
@@ -39,8 +39,19 @@ export function BulkDialog({ act, target: given, applicationId, licenses, onClos
   const target: BulkTarget = part === null ? given : { ids: part.ids };
   const { outcome, error, isBusy, start, proceed, reset } = useRun(applicationId);
   const order = orderOf(act.kind, draft);
+  const targetName = `${useId()} ${part?.ids[0] ?? ''}`;
   const isReady = outcome === null && error === null && !isBusy;
-  const { preview, error: refusal, isCurrent } = usePreview(applicationId, order, target, isReady);
+  const {
+    preview,
+    error: refusal,
+    isCurrent,
+  } = usePreview({
+    applicationId,
+    order,
+    target,
+    targetName,
+    isOn: isReady,
+  });
   const close = () => isBusy || onClose(hasRun);
   const submit = (event: FormEvent) => {
     event.preventDefault();
