@@ -48,7 +48,7 @@ export const licenseColumns = (applicationId: string): readonly Column<LicenseRo
   {
     id: 'key',
     header: 'Key',
-    width: '136px',
+    width: '124px',
     cell: (license) => <KeyLink applicationId={applicationId} license={license} />,
   },
   {

@@ -11,6 +11,12 @@ function daysLeft(from: string, to: string): string {
   return days === 1 ? '1 day left' : `${numberText(days)} days left`;
 }
 
+/** In days up to a year, as vendors name their terms: "30 days" rather than "1 month". */
+function termText(seconds: number): string {
+  const days = seconds / 86_400;
+  return Number.isInteger(days) && days > 1 && days < 365 ? `${days} days` : durationText(seconds);
+}
+
 type ExpiryProps = Pick<
   LicenseRow,
   'expiresAt' | 'durationSeconds' | 'activatedAt' | 'clockStopped' | 'suspendedAt'
@@ -32,5 +38,5 @@ export function Expiry({ expiresAt, durationSeconds, activatedAt, clockStopped, 
     );
   }
   if (durationSeconds === 0 || activatedAt) return <Dim>never</Dim>;
-  return <Dim>{durationText(durationSeconds)} from first use</Dim>;
+  return <Dim>{termText(durationSeconds)} from first use</Dim>;
 }

@@ -19,12 +19,16 @@ export interface LicenseQuery {
 const mayPass = (thrown: unknown): boolean =>
   isPassing(thrown) || (thrown instanceof ApiError && thrown.code === 'RATE_LIMITED');
 
-/** Reads all licenses page by page. It waits while the service has no time for it, until the signal ends it. */
+/**
+ * Reads all licenses page by page. It waits while the service has no time for it, until the signal ends it.
+ * @param start the cursor to begin after
+ */
 export async function* readAllLicenses(
   { applicationId, q, filter }: LicenseQuery,
   signal: AbortSignal,
+  start: string | null = null,
 ): AsyncGenerator<Page<LicenseRow>> {
-  let after: string | null = null;
+  let after = start;
   let failures = 0;
   for (;;) {
     try {

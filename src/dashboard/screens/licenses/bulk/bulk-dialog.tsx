@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { asApiError } from '../../../api/api-error.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { numberText } from '../../../ui/format.ts';
-import { Problem } from '../../../ui/page.tsx';
+import { Notice, Problem } from '../../../ui/page.tsx';
 import { Dim } from '../../../ui/text.tsx';
 import type { LicenseQuery } from '../read-all.ts';
 import { usePolicies } from '../use-policies.ts';
@@ -11,7 +11,7 @@ import { type BulkAct, emptyDraft, isDangerous, orderOf } from './acts.ts';
 import { BulkParams } from './bulk-params.tsx';
 import { BulkPreview } from './bulk-preview.tsx';
 import { BulkResult } from './bulk-result.tsx';
-import { NewestPart } from './newest-part.tsx';
+import { NextPart, type Part } from './next-part.tsx';
 import type { BulkTarget } from './send-bulk.ts';
 import { isUnreached } from './skip-codes.ts';
 import { usePreview } from './use-preview.ts';
@@ -25,19 +25,38 @@ interface BulkDialogProps {
   readonly onClose: (isChanged: boolean) => void;
 }
 
+const actionText = ({ verb }: BulkAct, count: number | undefined): string =>
+  count === undefined
+    ? `${verb} licenses`
+    : `${verb} ${numberText(count)} ${count === 1 ? 'license' : 'licenses'}`;
+
 /** Changes many licenses: says what will happen, shows what the service would do, does it, and tells what was done. */
 export function BulkDialog({ act, target: given, applicationId, licenses, onClose }: BulkDialogProps) {
   const policies = usePolicies(applicationId);
   const [draft, setDraft] = useState(emptyDraft);
-  const [target, setTarget] = useState(given);
-  const { outcome, error, isBusy, start, proceed } = useRun(applicationId);
+  const [part, setPart] = useState<Part | null>(null);
+  const [hasRun, setHasRun] = useState(false);
+  const target: BulkTarget = part === null ? given : { ids: part.ids };
+  const { outcome, error, isBusy, start, proceed, reset } = useRun(applicationId);
   const order = orderOf(act.kind, draft);
+  const targetName = `${useId()} ${part?.ids[0] ?? ''}`;
   const isReady = outcome === null && error === null && !isBusy;
-  const { preview, error: refusal, isCurrent } = usePreview(applicationId, order, target, isReady);
-  const close = () => isBusy || onClose(outcome !== null);
+  const {
+    preview,
+    error: refusal,
+    isCurrent,
+  } = usePreview({
+    applicationId,
+    order,
+    target,
+    targetName,
+    isOn: isReady,
+  });
+  const close = () => isBusy || onClose(hasRun);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (order === null || preview === undefined || !isCurrent || preview.changed === 0) return;
+    setHasRun(true);
     // The licenses of the preview: others that match meanwhile were not seen.
     void start(order, 'ids' in target ? target : { ids: preview.results.map(({ id }) => id) });
   };
@@ -58,9 +77,7 @@ export function BulkDialog({ act, target: given, applicationId, licenses, onClos
               busy={isBusy}
               disabled={!isBusy && (!isCurrent || preview?.changed === 0)}
             >
-              {isBusy
-                ? 'Working…'
-                : `${act.verb} ${preview && isCurrent ? numberText(preview.changed) : '…'} ${preview?.changed === 1 ? 'license' : 'licenses'}`}
+              {isBusy ? 'Working…' : actionText(act, isCurrent ? preview?.changed : undefined)}
             </Button>
           )}
           {(error !== null || isPartial) && (
@@ -86,7 +103,20 @@ export function BulkDialog({ act, target: given, applicationId, licenses, onClos
       {isReady && order !== null && !preview && !refusal && <Dim>Asking what would change…</Dim>}
       {isReady && refusal && <Problem error={refusal} />}
       {isReady && refusal && asApiError(refusal).code === 'TOO_MANY' && (
-        <NewestPart licenses={licenses} onReady={(ids) => setTarget({ ids })} />
+        <NextPart licenses={licenses} after={null} onReady={setPart} />
+      )}
+      {outcome !== null && !isPartial && part !== null && part.next !== null && (
+        <Notice>
+          <p>More licenses match than one run can change. The next ones are previewed first.</p>
+          <NextPart
+            licenses={licenses}
+            after={part.next}
+            onReady={(next) => {
+              setPart(next);
+              reset();
+            }}
+          />
+        </Notice>
       )}
     </Dialog>
   );

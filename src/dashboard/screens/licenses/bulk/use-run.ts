@@ -45,6 +45,11 @@ export function useRun(applicationId: string) {
       run.current = { id: randomId(), order, target };
       return attempt();
     },
+    /** Makes room for another run. */
+    reset: () => {
+      run.current = null;
+      setOutcome(null);
+    },
     /** Goes on after an attempt that failed, or did not reach all licenses. */
     proceed: attempt,
   };

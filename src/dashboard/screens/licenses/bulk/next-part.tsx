@@ -8,13 +8,21 @@ import { type LicenseQuery, readAllLicenses } from '../read-all.ts';
 /** The most that the service changes in one run. */
 const largestRun = 10_000;
 
-interface NewestPartProps {
-  readonly licenses: LicenseQuery;
-  readonly onReady: (ids: readonly string[]) => void;
+/** Licenses for one run, and the cursor after which others follow; null if there are none. */
+export interface Part {
+  readonly ids: readonly string[];
+  readonly next: string | null;
 }
 
-/** Of more licenses than one run may have, takes those that were minted last. */
-export function NewestPart({ licenses, onReady }: NewestPartProps) {
+interface NextPartProps {
+  readonly licenses: LicenseQuery;
+  /** The cursor after the part before; null for the first part. */
+  readonly after: string | null;
+  readonly onReady: (part: Part) => void;
+}
+
+/** Of more licenses than one run may have, takes as many as it may, the newest first. */
+export function NextPart({ licenses, after, onReady }: NextPartProps) {
   const [done, setDone] = useState<number | null>(null);
   const reading = useRef<AbortController>(null);
   useEffect(() => () => reading.current?.abort(), []);
@@ -22,14 +30,21 @@ export function NewestPart({ licenses, onReady }: NewestPartProps) {
     const controller = new AbortController();
     reading.current = controller;
     const ids: string[] = [];
+    let next: string | null = null;
     setDone(0);
     try {
-      for await (const { rows } of readAllLicenses(licenses, controller.signal)) {
+      for await (const { rows, hasNextPage, endCursor } of readAllLicenses(
+        licenses,
+        controller.signal,
+        after,
+      )) {
         ids.push(...rows.map(({ id }) => id));
         setDone(ids.length);
-        if (ids.length >= largestRun) break;
+        next = hasNextPage ? endCursor : null;
+        if (ids.length + rows.length > largestRun) break;
       }
-      onReady(ids.slice(0, largestRun));
+      setDone(null);
+      onReady({ ids, next });
     } catch (thrown) {
       setDone(null);
       if (!controller.signal.aborted) tellError(thrown);
@@ -38,7 +53,9 @@ export function NewestPart({ licenses, onReady }: NewestPartProps) {
   if (done !== null) return <Progress label="Licenses read" done={done} total={largestRun} />;
   return (
     <div>
-      <Button onClick={read}>Take the newest {numberText(largestRun)}</Button>
+      <Button onClick={read}>
+        Take the {after === null ? 'newest' : 'next'} {numberText(largestRun)}
+      </Button>
     </div>
   );
 }
