@@ -1,8 +1,9 @@
 import { type FragmentType, readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { LicenseExplanationFragment, RuleOutcome, VerdictRule } from '../../generated/graphql.ts';
+import { momentText } from '../../ui/format.ts';
 import { CodeBadge } from '../../ui/status.tsx';
-import { Dim, Hidden } from '../../ui/text.tsx';
+import { Dim } from '../../ui/text.tsx';
 import type { Act } from './acts.ts';
 import styles from './explain.module.css';
 import type { Facts } from './explain-form.tsx';
@@ -41,11 +42,15 @@ const ruleNames = {
 } as const satisfies Record<VerdictRule, string>;
 
 const outcomes = {
-  pass: { mark: '✓', label: 'passes' },
-  fail: { mark: '✕', label: 'refuses' },
+  pass: { mark: '✓', label: 'pass' },
+  fail: { mark: '✕', label: 'fail' },
   not_asked: { mark: '·', label: 'not asked' },
   not_reached: { mark: '·', label: 'not reached' },
 } as const satisfies Record<RuleOutcome, { mark: string; label: string }>;
+
+/** The service writes times as in its answers; here they are in the reader's time zone. */
+const readableTimes = (text: string): string =>
+  text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (iso) => momentText(iso));
 
 /** What the request would change, besides its verdict. */
 function effectText({ wouldActivate, wouldBind }: LicenseExplanationFragment): string | null {
@@ -89,10 +94,11 @@ export function ExplanationView({
             <span className={styles.mark} aria-hidden>
               {outcomes[outcome].mark}
             </span>
-            <span>{ruleNames[rule]}</span>
             <span className={styles.because}>
-              <Hidden>{outcomes[outcome].label}: </Hidden>
-              {because || outcomes[outcome].label}
+              {outcome === 'pass' || outcome === 'fail' ? readableTimes(because) : ruleNames[rule]}
+            </span>
+            <span className={styles.outcome}>
+              {outcome === 'fail' ? <CodeBadge code={code} /> : outcomes[outcome].label}
             </span>
           </li>
         ))}
