@@ -1,85 +1,117 @@
-import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { present } from '../../api/present.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { queryOf } from '../../api/query.ts';
 import { graphql } from '../../generated/gql.ts';
-import type { LicensesPageQuery } from '../../generated/graphql.ts';
-import type { Column } from '../../list/columns.ts';
 import { List } from '../../list/list.tsx';
-import { pageOf } from '../../list/page.ts';
 import { useSelection } from '../../list/selection.ts';
 import { pageSize, usePages } from '../../list/use-pages.ts';
-import { ButtonLink } from '../../ui/button.tsx';
-import { EmptyState, PageHeader } from '../../ui/page.tsx';
-import { LicenseStatusBadge } from '../../ui/status.tsx';
+import { useApplications } from '../../shell/session.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { countText } from '../../ui/format.ts';
+import { PageHeader } from '../../ui/page.tsx';
+import { ColumnMenu } from './column-menu.tsx';
+import { licenseColumns } from './columns.tsx';
+import { filterOf, isFiltered } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { useHiddenColumns } from './hidden-columns.ts';
+import { LicenseCard } from './license-card.tsx';
+import styles from './licenses.module.css';
+import { LicensesPage, readLicenses } from './licenses-page.ts';
+import { NoLicenses } from './no-licenses.tsx';
+import { SelectionBar } from './selection-bar.tsx';
 
-const LicensesPage = graphql(`
-  query LicensesPage($applicationId: ID!, $first: Int!, $after: String, $q: String, $filter: LicenseFilter) {
+const ExportDialog = lazy(() =>
+  import('./export-dialog.tsx').then(({ ExportDialog }) => ({ default: ExportDialog })),
+);
+
+const LicensesInAll = graphql(`
+  query LicensesInAll($applicationId: ID!) {
     application(id: $applicationId) {
-      licenses(first: $first, after: $after, q: $q, filter: $filter) {
+      licenses(first: 1) {
         totalCount
         totalCountIsExact
-        pageInfo {
-          endCursor
-          hasNextPage
-        }
-        edges {
-          node {
-            id
-            keyPrefix
-            status
-            graceEndsAt
-          }
-        }
       }
     }
   }
 `);
 
-const read = ({ application }: LicensesPageQuery) => pageOf(present(application).licenses);
-type LicenseRow = ReturnType<typeof read>['rows'][number];
-
-const columnsOf = (applicationId: string): readonly Column<LicenseRow>[] => [
-  {
-    id: 'key',
-    header: 'Key',
-    width: '180px',
-    cell: ({ id, keyPrefix }) => (
-      <Link to="/applications/$applicationId/licenses/$licenseId" params={{ applicationId, licenseId: id }}>
-        {keyPrefix}
-      </Link>
-    ),
-  },
-  { id: 'status', header: 'Status', cell: (license) => <LicenseStatusBadge {...license} /> },
-];
+const from = '/shell/applications/$applicationId/licenses';
 
 export function Licenses() {
-  const { applicationId } = useParams({ from: '/shell/applications/$applicationId/licenses' });
-  const { q } = useSearch({ from: '/shell/applications/$applicationId/licenses' });
-  const name = JSON.stringify([applicationId, q]);
+  const { applicationId } = useParams({ from });
+  const search = useSearch({ from });
+  const navigate = useNavigate();
+  const [hidden, showColumn] = useHiddenColumns();
+  const [isExporting, setIsExporting] = useState(false);
+  const application = useApplications().find(({ id }) => id === applicationId);
+  const name = JSON.stringify([applicationId, search]);
+  // "Within 30 days" counts from when the filter was set, so that all pages of a list have the same bounds.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the name has the search.
+  const filter = useMemo(() => filterOf(search, Date.now()), [name]);
+  const licenses = { applicationId, q: search.q, filter };
   const pages = usePages({
     name,
-    query: (after) => queryOf(LicensesPage, { applicationId, first: pageSize, after, q }, ['license']),
-    read,
+    query: (after) => queryOf(LicensesPage, { ...licenses, first: pageSize, after }, ['license']),
+    read: readLicenses,
   });
+  const inAll = useQuery({
+    ...queryOf(LicensesInAll, { applicationId }, ['license']),
+    enabled: isFiltered(search),
+  }).data?.application?.licenses;
   const selection = useSelection(name);
-  const columns = useMemo(() => columnsOf(applicationId), [applicationId]);
+  const columns = useMemo(() => licenseColumns(applicationId), [applicationId]);
+  const total = pages.total ?? { count: 0, isExact: true };
+  const counts = [
+    inAll && `${countText(inAll.totalCount, inAll.totalCountIsExact)} in all`,
+    pages.total && `${countText(total.count, total.isExact)} ${isFiltered(search) ? 'match' : 'in all'}`,
+  ].filter(Boolean);
   return (
     <>
-      <PageHeader title="Licenses">
+      <PageHeader
+        title="Licenses"
+        sub={[application?.name, counts.join(', ')].filter(Boolean).join(' · ') || ' '}
+      >
+        <ColumnMenu columns={columns} hidden={hidden} onChange={showColumn} />
+        <Button onClick={() => setIsExporting(true)}>Export</Button>
         <ButtonLink to="/applications/$applicationId/mint" params={{ applicationId }} look="primary">
-          Mint keys
+          Mint keys <kbd className={styles.shortcut}>m</kbd>
         </ButtonLink>
       </PageHeader>
+      <FilterBar
+        applicationId={applicationId}
+        search={search}
+        onChange={(next, replace = false) =>
+          navigate({
+            to: '/applications/$applicationId/licenses',
+            params: { applicationId },
+            search: next,
+            replace,
+            resetScroll: false,
+          })
+        }
+      />
       <List
         label="Licenses"
         pages={pages}
         selection={selection}
         nameOf={({ keyPrefix }) => keyPrefix}
         columns={columns}
-        card={(license) => license.keyPrefix}
-        empty={<EmptyState title="No licenses yet">Mint keys.</EmptyState>}
+        hidden={hidden}
+        card={(license) => <LicenseCard applicationId={applicationId} license={license} />}
+        empty={<NoLicenses applicationId={applicationId} isFiltered={isFiltered(search)} />}
       />
+      <SelectionBar licenses={licenses} selection={selection} total={total} />
+      <Suspense>
+        {isExporting && (
+          <ExportDialog
+            applicationName={application?.name ?? ''}
+            licenses={licenses}
+            total={total.count}
+            onClose={() => setIsExporting(false)}
+          />
+        )}
+      </Suspense>
     </>
   );
 }

@@ -1,0 +1,80 @@
+import { Link } from '@tanstack/react-router';
+import type { Column } from '../../list/columns.ts';
+import { numberText } from '../../ui/format.ts';
+import { LicenseStatusBadge } from '../../ui/status.tsx';
+import { Chip, Hidden, Mono } from '../../ui/text.tsx';
+import { Day } from '../../ui/time.tsx';
+import { Expiry } from './expiry.tsx';
+import styles from './licenses.module.css';
+import type { LicenseRow } from './licenses-page.ts';
+
+/** The key's prefix, which leads to the license. */
+export const KeyLink = ({ applicationId, license }: { applicationId: string; license: LicenseRow }) => (
+  <Link
+    to="/applications/$applicationId/licenses/$licenseId"
+    params={{ applicationId, licenseId: license.id }}
+    className={styles.key}
+  >
+    {license.keyPrefix}…
+  </Link>
+);
+
+/** Such as "1 / 3". More devices than the limit allows are marked. */
+export const Devices = ({ deviceCount, deviceLimit, overLimit }: LicenseRow) => (
+  <span
+    className={overLimit ? styles.over : undefined}
+    title={overLimit ? 'More devices than the limit allows, because it was lowered' : undefined}
+  >
+    {numberText(deviceCount)} / {numberText(deviceLimit)}
+    {overLimit && (
+      <>
+        {' '}
+        ▲<Hidden> over the limit</Hidden>
+      </>
+    )}
+  </span>
+);
+
+export const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
+  <span className={styles.tags} title={tags.join(', ')}>
+    {tags.map((tag) => (
+      <Chip key={tag}>{tag}</Chip>
+    ))}
+  </span>
+);
+
+/** The columns in the order in which they give way on screens that are too narrow for all: the last first. */
+export const licenseColumns = (applicationId: string): readonly Column<LicenseRow>[] => [
+  {
+    id: 'key',
+    header: 'Key',
+    width: '136px',
+    cell: (license) => <KeyLink applicationId={applicationId} license={license} />,
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    width: '104px',
+    cell: ({ status, graceEndsAt }) => (
+      <LicenseStatusBadge status={status} graceEndsAt={graceEndsAt ?? null} />
+    ),
+  },
+  { id: 'tier', header: 'Tier', width: '64px', number: true, cell: (license) => license.subscriptionTier },
+  { id: 'devices', header: 'Devices', width: '88px', number: true, cell: Devices },
+  { id: 'expires', header: 'Expires', width: '204px', cell: Expiry },
+  { id: 'tags', header: 'Tags', width: '160px', cell: Tags },
+  { id: 'minted', header: 'Minted', width: '92px', cell: ({ createdAt }) => <Day at={createdAt} /> },
+  {
+    id: 'address',
+    header: 'Last address',
+    width: '132px',
+    cell: ({ lastIp }) => lastIp && <Mono>{lastIp}</Mono>,
+  },
+  { id: 'policy', header: 'Policy', width: '140px', cell: ({ policy }) => policy?.name },
+  {
+    id: 'note',
+    header: 'Note',
+    width: '180px',
+    cell: ({ note }) => note && <span title={note}>{note}</span>,
+  },
+];
