@@ -3,7 +3,7 @@ import { issueFor } from '../../api/issue-for.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { momentOf } from '../../ui/local-moment.ts';
+import { MomentField } from '../../ui/moment-field.tsx';
 import { LicenseDevice, useDevices } from './device-data.ts';
 import styles from './explain.module.css';
 import type { LicenseData } from './license-data.ts';
@@ -33,7 +33,7 @@ export function ExplainForm({ license, isBusy, error, onAsk }: ExplainFormProps)
   const [hwid, setHwid] = useState('');
   const [ip, setIp] = useState('');
   const [version, setVersion] = useState(license.application.version);
-  const [at, setAt] = useState('');
+  const [at, setAt] = useState<string | null>(null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isBusy) return;
@@ -41,7 +41,7 @@ export function ExplainForm({ license, isBusy, error, onAsk }: ExplainFormProps)
       ...given('hwid', hwid),
       ...given('ip', ip),
       ...given('version', version),
-      ...given('at', momentOf(at)),
+      ...given('at', at),
     });
   };
   return (
@@ -79,14 +79,7 @@ export function ExplainForm({ license, isBusy, error, onAsk }: ExplainFormProps)
         onChange={setVersion}
         error={issueFor(error, 'version')}
       />
-      <TextField
-        label="Time (empty: now)"
-        type="datetime-local"
-        step={1}
-        value={at}
-        onChange={setAt}
-        error={issueFor(error, 'at')}
-      />
+      <MomentField label="Time (empty: now)" value={at} onChange={setAt} error={issueFor(error, 'at')} />
       <Button type="submit" busy={isBusy}>
         Explain
       </Button>

@@ -12,8 +12,8 @@ import { LicenseActions } from './license-actions.tsx';
 import { type LicenseData, useLicense } from './license-data.ts';
 import { LicenseDialogs } from './license-dialogs.tsx';
 import { LicenseFacts } from './license-facts.tsx';
+import { LicenseTimeline } from './license-timeline.tsx';
 import { Note } from './note.tsx';
-import { Timeline } from './timeline.tsx';
 import { useSuspension } from './use-suspension.ts';
 
 export function License() {
@@ -52,7 +52,7 @@ function LicenseScreen({ license }: { readonly license: LicenseData }) {
               onAct={setAct}
               onReinstate={suspension.reinstate}
             />
-            <Timeline licenseId={id} onExplain={setExplained} />
+            <LicenseTimeline licenseId={id} onExplain={setExplained} />
           </Suspense>
         </Stack>
         <Stack>

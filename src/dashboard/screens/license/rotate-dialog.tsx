@@ -6,9 +6,9 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { FormStack, Notice, Problem } from '../../ui/page.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { createPrivateKeys, defaultMask } from '../../vault/private-keys.ts';
 import type { DialogProps } from './acts.ts';
-import { KeyShown } from './key-shown.tsx';
 import type { LicenseData } from './license-data.ts';
 
 const LicenseRotateKey = graphql(`
@@ -56,7 +56,13 @@ export function RotateDialog({ license, onClose }: DialogProps & { readonly lice
     event.preventDefault();
     if (!isPending) void rotate();
   };
-  if (newKey !== null) return <KeyShown licenseKey={newKey} onClose={onClose} />;
+  if (newKey !== null) {
+    return (
+      <SecretDialog title="The new license key" kind="key" secret={newKey} onClose={onClose}>
+        <p>Give it to your customer.</p>
+      </SecretDialog>
+    );
+  }
   return (
     <Dialog
       title="Rotate key"

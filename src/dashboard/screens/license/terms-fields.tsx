@@ -6,6 +6,7 @@ import { OptionalDurationField } from '../../terms/optional-duration-field.tsx';
 import { SelfServiceField } from '../../terms/self-service-field.tsx';
 import { DurationField } from '../../ui/duration-field.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { MomentField } from '../../ui/moment-field.tsx';
 import { NumberField } from '../../ui/number-field.tsx';
 import { FieldPair } from '../../ui/page.tsx';
 import type { LicenseData } from './license-data.ts';
@@ -27,21 +28,15 @@ export function TermsFields({ license, form, onChange, error, showsIssues }: Ter
   return (
     <>
       <FieldPair>
-        <TextField
-          label="Expires"
-          type="datetime-local"
-          step={1}
-          max="9999-12-31T23:59:59"
-          disabled={!hasTerm}
-          hint={
-            hasTerm
-              ? 'Empty: never. In your time zone.'
-              : 'Its term begins with the first use. Renew it to make it longer.'
-          }
-          value={form.expires}
-          onChange={(expires) => set({ expires })}
-          error={issue('expiresAt')}
-        />
+        {hasTerm && (
+          <MomentField
+            label="Expires"
+            hint="Empty: never. In your time zone."
+            value={form.expiresAt}
+            onChange={(expiresAt) => set({ expiresAt })}
+            error={issue('expiresAt')}
+          />
+        )}
         <DurationField
           label="Grace"
           hint="How long it is still valid after its term."

@@ -9,14 +9,13 @@ import {
   rowsOf,
   type ValueRow,
 } from '../../terms/value-rows.ts';
-import { localMoment, momentOf } from '../../ui/local-moment.ts';
 import type { LicenseData } from './license-data.ts';
 
 /** The terms of a license as they are being edited. */
 export interface TermsForm {
   readonly deviceLimit: number | null;
-  /** Of an input of the type `datetime-local`; empty for never. */
-  readonly expires: string;
+  /** Null: never. */
+  readonly expiresAt: string | null;
   readonly graceSeconds: number;
   readonly leaseSeconds: number | null;
   readonly selfService: LicenseData['selfService'];
@@ -30,7 +29,7 @@ export interface TermsForm {
 
 export const formOf = (license: LicenseData): TermsForm => ({
   deviceLimit: license.deviceLimit,
-  expires: license.expiresAt ? localMoment(license.expiresAt) : '',
+  expiresAt: license.expiresAt ?? null,
   graceSeconds: license.graceSeconds,
   leaseSeconds: license.leaseSeconds ?? null,
   selfService: license.selfService,
@@ -49,7 +48,7 @@ type Terms = Omit<UpdateLicenseInput, 'id'>;
 
 const valuesOf = (form: TermsForm): Terms => ({
   deviceLimit: form.deviceLimit,
-  expiresAt: momentOf(form.expires),
+  expiresAt: form.expiresAt,
   graceSeconds: form.graceSeconds,
   leaseSeconds: form.leaseSeconds,
   selfService: form.selfService,
