@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { errorBeside } from '../../api/error-beside.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -77,7 +78,7 @@ export function BanDialog({ license, onClose }: DialogProps & { readonly license
             Programs with this key are refused with BANNED, and its leases are revoked. You can unban it
             later.
           </p>
-          {error && <Problem error={error} />}
+          {errorBeside(error, 'ip') && <Problem error={error} />}
           <ChoiceField label="What is banned" value={scope} options={scopes} onChange={setScope} />
           {scope === 'hwid_and_ip' && (
             <TextField

@@ -56,7 +56,11 @@ export function Devices({ license, onAct }: DevicesProps) {
           label="Devices"
           rows={rows}
           keyOf={({ id }) => id}
-          columns={deviceColumns({ licenseId: license.id, onRelease: setLeavingId })}
+          columns={deviceColumns({
+            licenseId: license.id,
+            hasPlatforms: rows.some(({ platform }) => Boolean(platform)),
+            onRelease: setLeavingId,
+          })}
         />
       )}
       {activeCount > bound.length && (

@@ -80,7 +80,7 @@ export function ExplainForm({ license, isBusy, error, onAsk }: ExplainFormProps)
         error={issueFor(error, 'version')}
       />
       <MomentField label="Time (empty: now)" value={at} onChange={setAt} error={issueFor(error, 'at')} />
-      <Button type="submit" busy={isBusy}>
+      <Button type="submit" className={styles.submit} busy={isBusy}>
         Explain
       </Button>
     </form>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { errorBeside } from '../../api/error-beside.ts';
 import { queryOf } from '../../api/query.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { LicenseExplainQueryVariables } from '../../generated/graphql.ts';
@@ -81,7 +82,9 @@ export function Explain({ license, logEntryId, onForget, onAct, onReinstate }: E
           />
         )}
         <div aria-live="polite">
-          {error && <Problem error={error} onRetry={() => void refetch()} />}
+          {error && errorBeside(error, 'hwid', 'ip', 'version', 'at') && (
+            <Problem error={error} onRetry={() => void refetch()} />
+          )}
           {question !== null && !explanation && !error && <Loading />}
           {explanation && !error && (
             <ExplanationView

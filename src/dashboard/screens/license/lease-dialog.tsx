@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { errorBeside } from '../../api/error-beside.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -56,7 +57,6 @@ export function LeaseDialog({ license, onClose }: DialogProps & { readonly licen
   }
   return (
     <Dialog
-      wide
       title="Issue offline lease"
       onClose={onClose}
       footer={
@@ -74,7 +74,7 @@ export function LeaseDialog({ license, onClose }: DialogProps & { readonly licen
             For a device without a network. As with a validation, it starts the term of an unused license and
             binds the device.
           </p>
-          {error && <Problem error={error} />}
+          {errorBeside(error, 'deviceRequest', 'days') && <Problem error={error} />}
           <TextAreaField
             label="Device request"
             hint="The text that the program shows on the device. It begins with LKQ2."

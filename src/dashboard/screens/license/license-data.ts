@@ -1,6 +1,4 @@
-import { useSuspenseQuery } from '@tanstack/react-query';
-import { present } from '../../api/present.ts';
-import { queryOf } from '../../api/query.ts';
+import { useFind } from '../../api/use-find.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { LicenseScreenQuery } from '../../generated/graphql.ts';
 
@@ -75,11 +73,6 @@ const LicenseScreen = graphql(`
 /** What the screen knows of its license. */
 export type LicenseData = NonNullable<LicenseScreenQuery['license']>;
 
-/** Reads the license, and fails also if it is deleted while it is shown. */
-export function useLicense(licenseId: string): LicenseData {
-  const { data, error } = useSuspenseQuery(
-    queryOf(LicenseScreen, { licenseId }, ['license', 'ban', 'device', 'policy', 'user']),
-  );
-  if (error?.code === 'LICENSE_NOT_FOUND') throw error;
-  return present(data.license);
-}
+/** The license; null if the account has none with this id, or no more. */
+export const useLicense = (licenseId: string): LicenseData | null =>
+  useFind(LicenseScreen, { licenseId }, ['license', 'ban', 'device', 'policy', 'user'])?.license ?? null;

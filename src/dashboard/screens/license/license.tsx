@@ -21,7 +21,7 @@ export function License() {
     from: '/shell/applications/$applicationId/licenses/$licenseId',
   });
   const license = useLicense(licenseId);
-  if (license.application.id !== applicationId) return <NotFound />;
+  if (license?.application.id !== applicationId) return <NotFound />;
   // Another license begins with nothing open and nothing asked.
   return <LicenseScreen key={licenseId} license={license} />;
 }

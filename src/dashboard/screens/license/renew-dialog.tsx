@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { errorBeside } from '../../api/error-beside.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -69,15 +70,10 @@ export function RenewDialog({ license, onClose }: DialogProps & { readonly licen
     >
       <form id="renew-license" onSubmit={submit}>
         <FormStack>
-          {error && <Problem error={error} />}
+          {errorBeside(error, 'seconds') && <Problem error={error} />}
           <ButtonRow>
             {presets.map((preset) => (
-              <Button
-                key={preset.label}
-                small
-                aria-pressed={seconds === preset.seconds}
-                onClick={() => setSeconds(preset.seconds)}
-              >
+              <Button key={preset.label} small onClick={() => setSeconds(preset.seconds)}>
                 {preset.label}
               </Button>
             ))}

@@ -41,7 +41,6 @@ export function TermsDialog({ license, onClose }: DialogProps & { readonly licen
   };
   return (
     <Dialog
-      wide
       title="Edit terms"
       onClose={onClose}
       footer={

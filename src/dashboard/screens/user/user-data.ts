@@ -1,6 +1,4 @@
-import { useSuspenseQuery } from '@tanstack/react-query';
-import { present } from '../../api/present.ts';
-import { queryOf } from '../../api/query.ts';
+import { useFind } from '../../api/use-find.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { UserScreenQuery } from '../../generated/graphql.ts';
 
@@ -32,9 +30,6 @@ const UserScreen = graphql(`
 /** What the screen knows of its user. */
 export type UserData = NonNullable<UserScreenQuery['endUser']>;
 
-/** Reads the user, and fails also if the account is deleted while it is shown. */
-export function useUser(userId: string): UserData {
-  const { data, error } = useSuspenseQuery(queryOf(UserScreen, { userId }, ['user', 'license']));
-  if (error?.code === 'USER_NOT_FOUND') throw error;
-  return present(data.endUser);
-}
+/** The user; null if the account has none with this id, or no more. */
+export const useUser = (userId: string): UserData | null =>
+  useFind(UserScreen, { userId }, ['user', 'license'])?.endUser ?? null;

@@ -14,7 +14,7 @@ import { UserLog } from './user-log.tsx';
 export function User() {
   const { applicationId, userId } = useParams({ from: '/shell/applications/$applicationId/users/$userId' });
   const user = useUser(userId);
-  if (user.application.id !== applicationId) return <NotFound />;
+  if (user?.application.id !== applicationId) return <NotFound />;
   return <UserScreen key={userId} user={user} />;
 }
 
