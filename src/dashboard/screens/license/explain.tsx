@@ -60,6 +60,11 @@ export function Explain({ license, logEntryId, onForget, onAct, onReinstate }: E
     ...queryOf(LicenseExplain, question ?? {}, ['license', 'device', 'ban', 'application']),
     enabled: question !== null,
   });
+  const ask = (next: LicenseExplainQueryVariables) => {
+    // The same question again wants an answer of now.
+    if (JSON.stringify(next) === JSON.stringify(asked)) void refetch();
+    setAsked(next);
+  };
   const explanation = question === null ? null : data?.explainLicense;
   return (
     <div ref={section} tabIndex={-1} className={styles.section}>
@@ -78,7 +83,7 @@ export function Explain({ license, logEntryId, onForget, onAct, onReinstate }: E
             license={license}
             isBusy={isFetching && question !== null}
             error={error}
-            onAsk={(facts) => setAsked({ ...names, ...facts })}
+            onAsk={(facts) => ask({ ...names, ...facts })}
           />
         )}
         <div aria-live="polite">
