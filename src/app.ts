@@ -4,6 +4,7 @@ import { getPath } from 'hono/utils/url';
 import type { Deps } from './deps.ts';
 import type { GraphqlHandler } from './graphql/handler.ts';
 import { type RestEnv, serviceContext } from './rest/adapter.ts';
+import { clientPackages } from './rest/client-packages.ts';
 import { dashboard } from './rest/dashboard.ts';
 import { findDashboard } from './rest/dashboard-files.ts';
 import { docsPage } from './rest/docs-page.ts';
@@ -35,7 +36,7 @@ export interface App {
   readonly fixedFields: HeaderFields;
 }
 
-/** Creates the HTTP application: health, documentation, GraphQL, REST under `/api/v1`, and the client protocol. */
+/** Creates the HTTP application: health, documentation, client packages, GraphQL, REST under `/api/v1`, and the client protocol. */
 export function createApp({ config, services, countryOfIp, telemetry, readiness }: Deps): App {
   const originOf = createClientOrigin({
     trustProxy: config.trustProxy,
@@ -76,6 +77,7 @@ export function createApp({ config, services, countryOfIp, telemetry, readiness 
   app.route('/api/v1', createRestApp(config.publicUrl, forAllowedPages));
   app.route('/', createKeyApp());
   app.route('/docs', docsPage());
+  app.route('/packages', clientPackages());
 
   /** Loaded when it is first asked for: it takes a fifth of a start and 30 MB, and many services are never asked. */
   let graphql: Promise<GraphqlHandler> | undefined;

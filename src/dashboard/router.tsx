@@ -12,6 +12,7 @@ import { appPath } from './api/paths.ts';
 import { readBanSearch } from './screens/bans/search.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
+import { readMintSearch } from './screens/mint/search.ts';
 import { NotFound } from './screens/not-found.tsx';
 import { readUserSearch } from './screens/users/search.ts';
 import { ScreenError } from './shell/screen-error.tsx';
@@ -102,6 +103,7 @@ const license = createRoute({
 const mint = createRoute({
   getParentRoute: () => application,
   path: '/mint',
+  validateSearch: readMintSearch,
   component: lazyRouteComponent(() => import('./screens/mint/mint.tsx'), 'Mint'),
 });
 

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { advisoryLocks } from './advisory-locks.ts';
-import { deleteInSlices } from './delete-in-slices.ts';
 import { queryWithoutTimeout } from './in-transaction.ts';
 
 /**
@@ -36,10 +35,3 @@ const merge = `
         AND summed.expiry_hour = counted.expiry_hour AND summed.change <> 0)
   )
   SELECT coalesce(sum(changes), 0)::int AS merged FROM summed`;
-
-/** Deletes validation counts that no metric includes any more: the longest period is 24 hours. */
-export async function dropOldValidationCounts(pool: pg.Pool, now: Date): Promise<void> {
-  const twoDays = 2 * 24 * 60;
-  const oldest = Math.floor(now.getTime() / 60_000) - twoDays;
-  await deleteInSlices(pool, 'validation_counts', 'minute < $1', oldest);
-}

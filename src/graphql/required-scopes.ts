@@ -8,6 +8,7 @@ import type { Scope } from '../services/scopes.ts';
 export const requiredScopes: Readonly<Record<string, readonly Scope[]>> = {
   'Query.me': ['account:read'],
   'Query.metrics': ['logs:read'],
+  'Query.metricsHistory': ['logs:read'],
   'Query.accountExport': [
     'account:read',
     'applications:read',

@@ -159,3 +159,14 @@ export function answerNotFound(c: RestContext): Response {
   c.get('notes').route = unmatched;
   return answer(c, body('ROUTE_NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}.`), 404);
 }
+
+/** Answers a request for a file that a build step creates. */
+export const answerNotBuilt = (c: RestContext, what: string): Response =>
+  answer(
+    c,
+    body(
+      'ROUTE_NOT_FOUND',
+      `${what} is not built on this service. Its operator builds the packages with "npm run pack:clients" in Latchkey's folder.`,
+    ),
+    404,
+  );

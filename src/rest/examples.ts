@@ -303,6 +303,7 @@ export const examples: Readonly<Record<string, Example>> = {
     answer: { ...done, application, sdkHint, publicKeyB64: application.publicKeyB64 },
   },
   listApplications: { answer: { ...done, applications: [application], nextCursor: null } },
+  getSdkHint: { answer: { ...done, sdkHint } },
   getApplication: { answer: { ...done, application } },
   updateApplicationSettings: {
     request: { version: '1.1.0', responseMessages: { EXPIRED: application.responseMessages.EXPIRED } },
@@ -338,7 +339,7 @@ export const examples: Readonly<Record<string, Example>> = {
     },
     answer: { ...done, keys: [minted] },
   },
-  listLicenses: { answer: { ...done, licenses: [license], nextCursor } },
+  listLicenses: { answer: { ...done, licenses: [{ ...license, lastSeenAt: tuesday }], nextCursor } },
   extendLicenses: { request: { seconds: 604_800 }, answer: { ...done, extended: 41 } },
   bulkLicenses: {
     request: {
@@ -394,7 +395,7 @@ export const examples: Readonly<Record<string, Example>> = {
     answer: { ...done, lease: 'eyJhbGciOiJFZERTQSIs…', expiresAt: '2026-02-10T09:30:00.000Z' },
   },
   deleteLicense: { answer: done },
-  getLicense: { answer: { ...done, license } },
+  getLicense: { answer: { ...done, license: { ...license, lastSeenAt: tuesday } } },
   updateLicense: {
     request: { deviceLimit: 3, graceSeconds: 604_800, entitlements: { 'export.pdf': true, seats: 10 } },
     answer: {
@@ -538,6 +539,29 @@ export const examples: Readonly<Record<string, Example>> = {
         applications: { total: 1, active: 1, disabled: 0 },
         licenses: { total: 50, unused: 7, active: 40, suspended: 1, expired: 1, banned: 1 },
         validations24h: { total: 42, byCode: { OK: 41, EXPIRED: 1 } },
+      },
+    },
+  },
+  getMetricsHistory: {
+    answer: {
+      ...done,
+      history: {
+        from: '2026-01-26T10:00:00.000Z',
+        to: '2026-01-27T10:00:00.000Z',
+        bucketSeconds: 3600,
+        validations: [
+          { startsAt: '2026-01-27T09:00:00.000Z', code: 'EXPIRED', count: 1 },
+          { startsAt: '2026-01-27T09:00:00.000Z', code: 'OK', count: 41 },
+        ],
+        activations: [
+          { startsAt: '2026-01-27T08:00:00.000Z', count: 0 },
+          { startsAt: '2026-01-27T09:00:00.000Z', count: 3 },
+        ],
+        expiries: [
+          { day: '2026-01-27T00:00:00.000Z', count: 0 },
+          { day: '2026-01-28T00:00:00.000Z', count: 2 },
+        ],
+        licenses: { total: 50, unused: 7, active: 40, suspended: 1, expired: 1, banned: 1 },
       },
     },
   },

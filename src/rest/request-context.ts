@@ -77,5 +77,5 @@ export function routeOf(c: RestContext): string {
 export function transportOf(route: string): Transport {
   if (route === '/graphql') return 'graphql';
   if (route.startsWith('/health')) return 'health';
-  return route === '/' || route.startsWith('/docs') || route.startsWith('/graphql/') ? 'page' : 'rest';
+  return route === '/' || /^\/(docs|packages|graphql\/)/.test(route) ? 'page' : 'rest';
 }

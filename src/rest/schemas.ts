@@ -155,6 +155,16 @@ export const licenseSchema = z
   })
   .openapi('License');
 
+/** A license as it is read, and not as the answer to a change: that does not look at devices. */
+export const seenLicenseSchema = licenseSchema
+  .extend({
+    lastSeenAt: timestamp.nullable().openapi({
+      description:
+        'When any of its devices was last accepted, to the minute, also a released one; null if it was not used on a device.',
+    }),
+  })
+  .openapi('SeenLicense');
+
 export const deviceSchema = z
   .object({
     id: uuid,
@@ -412,23 +422,43 @@ export const eventSchema = z
   })
   .openapi('Event');
 
+const licenseCountsSchema = z.object({
+  total: z.int(),
+  unused: z.int(),
+  active: z.int(),
+  suspended: z.int(),
+  expired: z.int(),
+  banned: z.int(),
+});
+
 export const metricsSchema = z
   .object({
     applications: z.object({ total: z.int(), active: z.int(), disabled: z.int() }),
-    licenses: z.object({
-      total: z.int(),
-      unused: z.int(),
-      active: z.int(),
-      suspended: z.int(),
-      expired: z.int(),
-      banned: z.int(),
-    }),
+    licenses: licenseCountsSchema,
     validations24h: z.object({
       total: z.int(),
       byCode: z.record(z.string(), z.int()).openapi({ example: { OK: 41, EXPIRED: 1 } }),
     }),
   })
   .openapi('Metrics');
+
+export const metricsHistorySchema = z
+  .object({
+    from: timestamp.openapi({ description: 'The start of the first bucket.' }),
+    to: timestamp.openapi({ description: 'The end of the last bucket, which is in the future.' }),
+    bucketSeconds: z.int(),
+    validations: z.array(z.object({ startsAt: timestamp, code: z.string(), count: z.int() })).openapi({
+      description: 'Verdicts by bucket and code, oldest first; those that did not occur are omitted.',
+    }),
+    activations: z
+      .array(z.object({ startsAt: timestamp, count: z.int() }))
+      .openapi({ description: 'First uses of licenses in every bucket, oldest first.' }),
+    expiries: z.array(z.object({ day: timestamp, count: z.int() })).openapi({
+      description: 'Active licenses that will expire, on each of the next 90 days in UTC, from today on.',
+    }),
+    licenses: licenseCountsSchema.openapi({ description: 'The licenses as they are now.' }),
+  })
+  .openapi('MetricsHistory');
 
 const exportedLicenseSchema = licenseSchema
   .pick({

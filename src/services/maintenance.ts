@@ -1,3 +1,4 @@
+import { ageValidationCounts } from '../db/age-validation-counts.ts';
 import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { deleteInSlices } from '../db/delete-in-slices.ts';
@@ -7,7 +8,7 @@ import { buildLogIndexes } from '../db/log-indexes.ts';
 import { lowestId } from '../db/log-partition.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { indexAll } from '../db/log-search/index-all.ts';
-import { dropOldValidationCounts, mergeLicenseCountDeltas } from '../db/merge-count-deltas.ts';
+import { mergeLicenseCountDeltas } from '../db/merge-count-deltas.ts';
 import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -84,7 +85,10 @@ type Purge = (options: MaintenanceOptions, by: Date) => Promise<unknown>;
 /** Purges, with the task names used in log messages. */
 const purges: readonly (readonly [task: string, purge: Purge])[] = [
   ['drop log entries past their retention', dropExpiredLog],
-  ['delete old counts', ({ database }, by) => dropOldValidationCounts(database.pool, by)],
+  [
+    'add up counts of past hours, and delete old ones',
+    ({ database }, by) => ageValidationCounts(database.pool, by),
+  ],
   [
     "delete developers' expired sessions",
     ({ database }, by) => deleteInSlices(database.pool, 'account_sessions', 'expires_at < $1', by),
@@ -134,7 +138,7 @@ async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptio
 
 /**
  * Creates the coming weeks' log partitions and drops those past the retention. Deletes expired sessions, ended leases, old
- * events and answers, counts that are too old for the metrics, and change records that are no longer read. Vacuums an embedded database. Data is
+ * events and answers, counts that are too old for the metrics (after it has added up those of past hours), and change records that are no longer read. Vacuums an embedded database. Data is
  * deleted only if it expired more than a day ago, by a time that no clock has contradicted since (purge-clock.ts). A
  * failed step is logged; later steps still run.
  * @param stop skips the steps that have not started

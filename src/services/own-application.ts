@@ -40,8 +40,14 @@ export async function requireOwnApplication(
 export const isOwnApplication = (actor: Actor): Prisma.Sql =>
   isOwn(actor, 'applications.developer_id', 'applications.id');
 
+/** Applications of a developer: one of them, or all without an id. */
+export interface OwnApplications {
+  readonly developerId: string;
+  readonly id?: string;
+}
+
 /** The same for Prisma. @throws {ServiceError} UNAUTHENTICATED */
-export function ownApplications(actor: Actor): { readonly developerId: string; readonly id?: string } {
+export function ownApplications(actor: Actor): OwnApplications {
   const developer = requireAuthenticated(actor);
   const id = applicationOf(developer);
   return { developerId: developer.developerId, ...(id !== null && { id }) };

@@ -5,12 +5,21 @@ import { createCallClient } from '../setup/call-client.ts';
 import { deviceRequestOf } from '../setup/device-request.ts';
 import { contradictions, setDeviceRules, storedDevices } from '../setup/devices.ts';
 import { ask } from '../setup/end-users.ts';
+import { GraphqlClient } from '../setup/graphql-client.ts';
 import { openSession, validatePath } from '../setup/sealed-client.ts';
 import { deviceClient } from '../setup/self-service.ts';
 import { insertBan, sql } from '../setup/stored.ts';
 import { forTest, useWorld } from '../setup/use-world.ts';
 import { createWorld, type SeededLicense } from '../setup/world.ts';
-import { device, expectFailure, expectIssue, expectSuccess, noLimits } from './support.ts';
+import {
+  device,
+  expectFailure,
+  expectIssue,
+  expectSuccess,
+  licenseAnswer,
+  licensesAnswer,
+  noLimits,
+} from './support.ts';
 
 const { server, world } = useWorld({ env: noLimits });
 const application = forTest(() => world.createApplication());
@@ -51,6 +60,35 @@ const lastEntry = async () => {
   );
   return entry;
 };
+
+test('a license was last seen when the last of its devices was, also a released one', async () => {
+  const license = await boundTo(2, 'one');
+  const unused = await application.mintOne();
+  const find = async () => {
+    const { body } = await world.client.get(`/api/v1/licenses/${license.id}`);
+    const { licenses } = expectSuccess(
+      await world.client.get(`/api/v1/apps/${application.id}/licenses`),
+      200,
+      licensesAnswer,
+    );
+    const listed = new Map(licenses.map(({ id, lastSeenAt }) => [id, lastSeenAt]));
+    expect(listed.get(unused.id)).toBeNull();
+    const { lastSeenAt } = licenseAnswer.parse(body).license;
+    expect(listed.get(license.id)).toBe(lastSeenAt);
+    const document = 'query ($id: ID!) { license(id: $id) { lastSeenAt } }';
+    const asked = await new GraphqlClient(world.client).ask(document, { id: license.id });
+    expect(asked.data).toEqual({ license: { lastSeenAt } });
+    return lastSeenAt;
+  };
+  const before = await find();
+  server.clock.step(600);
+  expect(await validate(license, 'two')).toMatchObject({ code: 'OK' });
+  const after = (await list(license)).devices.find(({ hwid }) => hwid === 'two');
+  expect(await find()).toBe(after?.lastSeenAt);
+  expect(Date.parse(after?.lastSeenAt ?? '') - Date.parse(before ?? '')).toBe(600_000);
+  await world.client.delete(`${pathOf(license)}/${after?.id}`);
+  expect(await find()).toBe(after?.lastSeenAt);
+});
 
 describe('the list of devices', () => {
   test('has the newest first, page by page, and by state', async () => {

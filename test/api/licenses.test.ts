@@ -92,6 +92,7 @@ describe('minting', () => {
         entitlements: {},
         metadata: { client: {}, private: {} },
         tags: [],
+        lastSeenAt: null,
         lastIp: null,
         note: null,
         noteCiphertextB64: null,

@@ -71,6 +71,8 @@ interface Route {
   readonly id?: 'app' | 'license' | 'banned' | 'suspended' | 'key' | 'session' | 'webhook';
   /** A valid body. */
   readonly body?: (ids: Ids, password: string) => Record<string, unknown>;
+  /** A valid query string. */
+  readonly query?: string;
   /** API keys are refused. */
   readonly sessionOnly?: true;
   /** Brings the account into the state in which the body succeeds. */
@@ -139,6 +141,7 @@ const routes: readonly Route[] = [
   },
   { route: 'GET /api/v1/apps/', success: 200, auth: 'developer', errors: invalid },
   { route: 'GET /api/v1/apps/:id', success: 200, auth: 'developer', id: 'app', errors: app },
+  { route: 'GET /api/v1/apps/:id/sdk-hint', success: 200, auth: 'developer', id: 'app', errors: app },
   {
     route: 'DELETE /api/v1/apps/:id',
     success: 200,
@@ -511,6 +514,13 @@ const routes: readonly Route[] = [
     errors: sealedErrors,
   })),
   { route: 'GET /api/v1/metrics/overview', success: 200, auth: 'developer' },
+  {
+    route: 'GET /api/v1/metrics/history',
+    success: 200,
+    auth: 'developer',
+    errors: { ...invalid, ...app },
+    query: '?period=day',
+  },
   { route: 'GET /api/v1/events', success: 200, auth: 'developer' },
   {
     route: 'POST /api/v1/account/mask',
@@ -643,15 +653,15 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** Routes that are not in the interface document: pages, GraphQL, protocol version 2, and a variant without a slash. */
+/** Routes that are not in the interface document: pages, packages, GraphQL, protocol version 2, and a variant without a slash. */
 const beside =
-  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v2\/(keys|revocations)\/:appId|POST \/api\/v2\/call|GET \/api\/v1\/apps)$/;
+  /^(GET \/|GET \/health\/ready|GET \/api\/v1\/openapi\.json|GET \/docs(\/.*)?|GET \/packages\/.*|(GET|POST|OPTIONS) \/graphql|GET \/graphql\/.*|GET \/api\/v2\/(keys|revocations)\/:appId|POST \/api\/v2\/call|GET \/api\/v1\/apps)$/;
 
 const dashboard = routes.filter(({ auth }) => auth === 'developer');
 const methodOf = ({ route }: Route) => route.split(' ')[0] ?? '';
 const isUnsafe = (row: Route) => methodOf(row) !== 'GET';
-const pathOf = ({ route, id = 'app' }: Route, ids: Ids) =>
-  (route.split(' ')[1] ?? '')
+const pathOf = ({ route, id = 'app', query = '' }: Route, ids: Ids) =>
+  `${route.split(' ')[1]}${query}`
     .replace(':id', ids[id])
     .replace(':userId', ids.user)
     .replace(':banId', ids.ban)

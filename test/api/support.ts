@@ -193,10 +193,14 @@ export const license = z.strictObject({
   createdAt: timestamp,
   updatedAt: timestamp,
 });
-export const licenseAnswer = z.strictObject({ success: z.literal(true), license });
+/** The answer to a change, or to a read, which also says when it was last seen. */
+export const licenseAnswer = z.strictObject({
+  success: z.literal(true),
+  license: license.extend({ lastSeenAt: timestamp.nullable().optional() }),
+});
 export const licensesAnswer = z.strictObject({
   success: z.literal(true),
-  licenses: z.array(license),
+  licenses: z.array(license.extend({ lastSeenAt: timestamp.nullable() })),
   nextCursor: z.string().nullable(),
 });
 

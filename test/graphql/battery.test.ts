@@ -136,7 +136,7 @@ const spoilt = (variables: Record<string, unknown>): Record<string, unknown> =>
   z.record(z.string(), z.unknown()).parse(
     JSON.parse(JSON.stringify(variables), (name, value: unknown) => {
       if (typeof value === 'number') return -1;
-      const isEnum = ['scope', 'mode', 'basis', 'action'].includes(name);
+      const isEnum = ['scope', 'mode', 'basis', 'action', 'period'].includes(name);
       // A scalar that is not one is refused before anyone asks who sends it.
       const isInstant = ['from', 'to'].includes(name);
       return typeof value === 'string' && !isEnum && !isInstant ? '' : value;

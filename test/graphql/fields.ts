@@ -38,6 +38,11 @@ function nodes(kind: keyof Ids, type: string): readonly RootField[] {
 export const fields: readonly RootField[] = [
   { field: 'Query.me', variables: () => ({}) },
   { field: 'Query.metrics', variables: () => ({}) },
+  {
+    field: 'Query.metricsHistory',
+    ids: [application],
+    variables: (ids) => ({ period: 'day', applicationId: ids.application }),
+  },
   { field: 'Query.events', variables: () => ({ first: 5 }) },
   { field: 'Query.accountExport', variables: () => ({}) },
   { field: 'Query.application', ids: [application], variables: (ids) => ({ id: ids.application }) },

@@ -83,11 +83,13 @@ describe('what another application has is not found, and not changed', () => {
     const answer = await client.ask(`{
       me { id applications { totalCount edges { node { id } } } }
       metrics { applications { total } licenses { total } validations24h { total } }
+      metricsHistory(period: day) { validations { count } licenses { total } }
     }`);
     expect(answer.errors).toEqual([]);
     expect(answer.data).toEqual({
       me: { id: world.developer.id, applications: { totalCount: 1, edges: [{ node: { id: own.id } }] } },
       metrics: { applications: { total: 1 }, licenses: { total: 0 }, validations24h: { total: 0 } },
+      metricsHistory: { validations: [], licenses: { total: 0 } },
     });
   });
 });

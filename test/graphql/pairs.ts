@@ -144,6 +144,19 @@ export const pairs: readonly Pair[] = [
   },
   { rest: 'getMetrics', graphql: 'Query.metrics' },
   {
+    rest: 'getMetricsHistory',
+    graphql: 'Query.metricsHistory',
+    body: ({ ids }) => ({ period: 'week', applicationId: ids.application }),
+    document: `query ($period: MetricsPeriod!, $applicationId: ID) {
+      metricsHistory(period: $period, applicationId: $applicationId) { from to bucketSeconds
+        validations { startsAt code count } activations { startsAt count } expiries { day count }
+        licenses { total unused active suspended expired banned } } }`,
+    wrong: ({ other }) => [
+      { body: { applicationId: other.ids.application }, code: 'APP_NOT_FOUND' },
+      { body: { applicationId: 'garbage' }, code: 'APP_NOT_FOUND' },
+    ],
+  },
+  {
     rest: 'listApplications',
     graphql: 'Developer.applications',
     document: '{ me { applications(first: 200) { edges { node { id } } } } }',
@@ -156,13 +169,20 @@ export const pairs: readonly Pair[] = [
       requireLicenseToRegister registrationEnabled protocol leasesEnabled leaseDays responseMessages { key text } createdAt updatedAt } }`,
   },
   {
+    rest: 'getSdkHint',
+    graphql: 'Application.sdkHint',
+    ids: ofApplication,
+    document:
+      'query ($id: ID!) { application(id: $id) { sdkHint { baseUrl appId version publicKeyB64 protocol snippet } } }',
+  },
+  {
     rest: 'getLicense',
     graphql: 'Query.license',
     ids: ofLicense,
     document: `query ($id: ID!) { license(id: $id) { id keyPrefix status subscriptionTier durationSeconds activatedAt
       expiresAt graceSeconds graceEndsAt suspendedAt suspensionReason clockStopped hwid deviceLimit deviceCount overLimit
       selfService moves { count periodSeconds } cooldownSeconds releaseIdleAfterSeconds leaseSeconds policyId entitlements
-      metadata tags lastIp note noteCiphertextB64 createdAt updatedAt application { id } } }`,
+      metadata tags lastSeenAt lastIp note noteCiphertextB64 createdAt updatedAt application { id } } }`,
   },
   { rest: 'listLicenses', graphql: 'Application.licenses', document: listOf('licenses'), ...page },
   { rest: 'listPolicies', graphql: 'Application.policies', document: listOf('policies'), ...page },

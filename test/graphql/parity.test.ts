@@ -102,6 +102,8 @@ const idsIn = (body: unknown) => {
   return [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id);
 };
 
+const sdkHintAnswer = z.object({ sdkHint: z.looseObject({ snippet: z.string() }) });
+
 describe('reads', () => {
   let world: FullAccount;
   beforeAll(async () => {
@@ -149,6 +151,22 @@ describe('reads', () => {
     expect({ success: true, application: { ...application, responseMessages } }).toEqual(rest);
   });
 
+  test('the values to build into a program are the same, and current', async () => {
+    const { id } = world.application;
+    const { sdkHint } = sdkHintAnswer.parse((await world.client.get(`/api/v1/apps/${id}/sdk-hint`)).body);
+    expect(sdkHint).toMatchObject({ appId: id, version: world.application.version });
+    await world.application.settings({ version: '9.9' });
+    const { rest, graphql } = await askBoth(pairOf('getSdkHint'));
+    const { application } = z.object({ application: z.looseObject({}) }).parse(graphql);
+    expect({ success: true, ...application }).toEqual(rest);
+    expect(sdkHintAnswer.parse(rest).sdkHint).toEqual({
+      ...sdkHint,
+      version: '9.9',
+      snippet: sdkHint.snippet.replace(JSON.stringify(world.application.version), '"9.9"'),
+    });
+    await world.application.settings({ version: world.application.version });
+  });
+
   test('a license is the same, field by field', async () => {
     const { rest, graphql } = await askBoth(pairOf('getLicense'));
     const of = z.object({ license: z.looseObject({ application: z.object({ id: z.string() }) }) });
@@ -169,6 +187,15 @@ describe('reads', () => {
       ...ofGraphql,
       validations24h: { ...ofGraphql.validations24h, byCode: Object.fromEntries(byCode) },
     }).toEqual(read.parse(rest).metrics);
+  });
+
+  test('the history of metrics is the same', async () => {
+    const { rest, graphql } = await askBoth(pairOf('getMetricsHistory'));
+    const history = z.looseObject({ validations: z.array(z.unknown()), activations: z.array(z.unknown()) });
+    const ofRest = z.object({ history }).parse(rest).history;
+    expect(ofRest.validations.length).toBeGreaterThan(0);
+    expect(ofRest.activations).toHaveLength(28);
+    expect(graphql).toEqual({ metricsHistory: ofRest });
   });
 
   test.each(['exportEndUsers', 'exportAccount'])('%s holds the same', async (name) => {

@@ -10,6 +10,7 @@ import { openEventStream } from '../setup/event-stream.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { recordCalls } from '../setup/statements.ts';
 import { sql } from '../setup/stored.ts';
+import { MetricsHistoryDocument } from './generated/graphql.ts';
 import {
   insertApiKeys,
   insertApplications,
@@ -351,6 +352,26 @@ describe.runIf(process.env.TEST_DATABASE_KIND === 'server')('of 20,000 licenses 
       },
     });
     expect(calls).toHaveLength(2);
+    for (const call of calls) expect(rowsRead(nodesOf(await explain(server, call)))).toBeLessThan(200);
+  });
+
+  test('a history of metrics takes four statements, which read no license and no entry of the log', async () => {
+    await sql(
+      server,
+      `INSERT INTO events (id, developer_id, application_id, type, subject_kind, data, created_at)
+       SELECT gen_random_uuid(), $1, $2, CASE WHEN n < 10 THEN 'license.activated' ELSE 'license.created' END,
+         'license', '{}', now() FROM generate_series(1, $3::int) AS n`,
+      [world.developer.id, applicationId, many],
+    );
+    await sql(server, 'ANALYZE events');
+    const { sent, stop } = recordCalls(server.deps.services.database.pool);
+    const answer = await world.graphql.request(MetricsHistoryDocument, { period: 'month', applicationId });
+    stop();
+    expect(answer.errors).toEqual([]);
+    const count = (all: readonly { count: number }[] = []) => all.reduce((sum, { count }) => sum + count, 0);
+    expect(count(answer.data?.metricsHistory?.activations)).toBe(9);
+    const calls = sent.filter(([text]) => /license_counts|validation_counts/.test(String(text)));
+    expect(calls).toHaveLength(3);
     for (const call of calls) expect(rowsRead(nodesOf(await explain(server, call)))).toBeLessThan(200);
   });
 });

@@ -92,6 +92,11 @@ type Case = [what: string, statements: number, document: string];
 describe('a screen takes as many statements for pages of 50 as for pages of 1:', () => {
   test.each<Case>([
     [
+      'licenses, with when each was last seen',
+      4,
+      'licenses(first: $first) { edges { node { lastSeenAt } } }',
+    ],
+    [
       'licenses, with their users, application, last log entry and bans',
       10,
       `licenses(first: $first) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node {

@@ -118,6 +118,8 @@ describe('on the running service', () => {
     const other = management.createManagementClient({ baseUrl: server.baseUrl, apiKey });
     const { metrics } = await other.request(management.MetricsDocument);
     expect(metrics.applications).toEqual({ total: 0, active: 0, disabled: 0 });
+    const { metricsHistory } = await other.request(management.MetricsHistoryDocument, { period: 'month' });
+    expect(metricsHistory.activations).toHaveLength(30);
     const keys = other.paginate(management.ApiKeysDocument, {}, (data) => data.me.account.apiKeys);
     expect((await listOf(keys)).map(({ name }) => name)).toEqual(['deploy', 'ci']);
     await latchkey.request(management.RevokeApiKeyDocument, { input: { id: key.id } });

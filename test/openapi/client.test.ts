@@ -88,6 +88,7 @@ describe('with the client that is generated from openapi.json', () => {
     await good(
       api.updateApplicationSettings({ path, body: { responseMessages: { EXPIRED: 'Renew it, please.' } } }),
     );
+    expect((await good(api.getSdkHint({ path }))).sdkHint).toMatchObject({ appId: path.id, protocol: 2 });
     expect((await good(api.getApplication({ path }))).application.responseMessages.EXPIRED).toBe(
       'Renew it, please.',
     );
@@ -240,6 +241,8 @@ describe('with the client that is generated from openapi.json', () => {
     const { metrics } = await good(api.getMetrics());
     expect(metrics.licenses).toMatchObject({ total: 6, banned: 1 });
     expect(metrics.validations24h.byCode).toEqual({ OK: 2 });
+    const { history } = await good(api.getMetricsHistory({ query: { period: 'day' } }));
+    expect(history.licenses).toEqual(metrics.licenses);
 
     const { key } = await good(api.createApiKey({ body: { name: 'Shop' } }));
     const shop = integrator();

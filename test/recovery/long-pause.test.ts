@@ -112,8 +112,10 @@ describe.each(databaseKinds)('after 400 days without maintenance, on %s', (kind)
     // With recorded times of a day later.
     await noteClock(database.pool, ago(1));
     await maintain(options);
-    const counts = 3 * 24 * 3;
-    expect(await kept(database)).toEqual({ entries: 2, strays: 0, sessions: 1, counts, changes: 0 });
+    const { counts = 0, ...others } = (await kept(database)) ?? {};
+    expect(others).toEqual({ entries: 2, strays: 0, sessions: 1, changes: 0 });
+    // Three an hour for 25 to 26 hours, and one an hour for the 31 days before a day ago.
+    expect(Math.abs(counts - (25.5 * 3 + 32 * 24 - 25.5))).toBeLessThan(5);
     expect((await partitions(database)).toSorted()).toEqual([...weeks, 'security_log_default'].toSorted());
   }, 300_000);
 });

@@ -1,14 +1,17 @@
 import { createColumnHelper, useTable } from '@tanstack/react-table';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { classNames } from '../ui/class-names.ts';
-import { type Column, features } from './columns.ts';
+import { type Column, columnsWithoutRoom, features } from './columns.ts';
 import styles from './list.module.css';
 import type { SelectionState } from './selection.ts';
 import type { Pages } from './use-pages.ts';
+import { useWidth } from './use-width.ts';
 import { useRowWindow } from './use-window.ts';
 
 /** The height of a row and its line, as in list.module.css (`--row`). */
 const rowHeight = 36;
+
+const noneHidden: ReadonlySet<string> = new Set();
 
 export interface ListProps<Row extends { readonly id: string }> {
   /** What it lists, for screen readers. */
@@ -23,7 +26,10 @@ export interface ListProps<Row extends { readonly id: string }> {
 }
 
 export function TableList<Row extends { readonly id: string }>(props: ListProps<Row>) {
-  const { label, pages, columns, hidden, selection, nameOf } = props;
+  const { label, pages, columns, hidden = noneHidden, selection, nameOf } = props;
+  const surface = useRef<HTMLDivElement>(null);
+  const width = useWidth(surface);
+  const withoutRoom = width === null ? [] : columnsWithoutRoom(columns, hidden, width);
   const { frame, virtualizer } = useRowWindow<Row, HTMLTableElement>(pages, rowHeight);
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, Row>();
@@ -38,7 +44,7 @@ export function TableList<Row extends { readonly id: string }>(props: ListProps<
     columns: definitions,
     data: pages.loaded.rows,
     getRowId: (row) => row.id,
-    state: { columnVisibility: Object.fromEntries([...(hidden ?? [])].map((id) => [id, false])) },
+    state: { columnVisibility: Object.fromEntries([...hidden, ...withoutRoom].map((id) => [id, false])) },
   });
   const { rows } = table.getRowModel();
   const items = virtualizer.getVirtualItems();
@@ -49,7 +55,7 @@ export function TableList<Row extends { readonly id: string }>(props: ListProps<
   const shownIds = rows.map(({ id }) => id);
   const allShown = selection !== undefined && shownIds.length > 0 && shownIds.every(selection.has);
   return (
-    <div className={styles.frame}>
+    <div ref={surface} className={styles.frame}>
       <table ref={frame} className={styles.table} aria-label={label} aria-rowcount={pages.total?.count ?? -1}>
         <thead>
           {table.getHeaderGroups().map((group) => (

@@ -41,6 +41,13 @@ interface Position {
   readonly cursors: readonly (string | null)[];
 }
 
+/** What is shown of a list: its pages by index, and its count, which the page that was counted last has told. */
+interface Shown<Row> {
+  readonly name: string;
+  readonly pages: Map<number, Page<Row>>;
+  total: Pages<Row>['total'];
+}
+
 const beginningOf = (name: string): Position => ({ name, first: 0, last: 0, cursors: [null] });
 
 /**
@@ -62,13 +69,18 @@ export function usePages<Data, Row>({ name, query, read }: PagesOptions<Data, Ro
   });
 
   // While a page is read again because the one before it ends elsewhere now, its rows stay on the screen.
-  const shown = useRef({ name, pages: new Map<number, Page<Row>>() });
-  if (shown.current.name !== name) shown.current = { name, pages: new Map() };
+  const shown = useRef<Shown<Row>>({ name, pages: new Map(), total: null });
+  if (shown.current.name !== name) shown.current = { name, pages: new Map(), total: null };
   const { pages } = shown.current;
   for (const index of pages.keys()) if (index < first || index > last) pages.delete(index);
   indexes.forEach((index, position) => {
     const data = results[position]?.data as Data | undefined;
-    if (data !== undefined) pages.set(index, read(data));
+    if (data === undefined) return;
+    const page = read(data);
+    pages.set(index, page);
+    if (page.totalCount !== null) {
+      shown.current.total = { count: page.totalCount, isExact: page.totalCountIsExact };
+    }
   });
 
   const known = [...cursors];
@@ -86,11 +98,10 @@ export function usePages<Data, Row>({ name, query, read }: PagesOptions<Data, Ro
 
   const rowAt = (index: number) => pages.get(Math.floor(index / pageSize))?.rows[index % pageSize];
   const end = pages.get(known.length - 1);
-  const anyPage = pages.get(first) ?? pages.values().next().value;
   const failed = results.find(({ error }) => error !== null);
   return {
     count: end === undefined ? known.length * pageSize : (known.length - 1) * pageSize + end.rows.length,
-    total: anyPage === undefined ? null : { count: anyPage.totalCount, isExact: anyPage.totalCountIsExact },
+    total: shown.current.total,
     rowAt,
     loaded: { from: first * pageSize, rows: indexes.flatMap((index) => [...(pages.get(index)?.rows ?? [])]) },
     show: (from, to) => {

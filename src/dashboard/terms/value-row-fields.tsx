@@ -6,7 +6,7 @@ import styles from './value-editor.module.css';
 import type { ValueKind, ValueRow } from './value-rows.ts';
 
 const kinds = [
-  { kind: 'boolean', label: 'True or false' },
+  { kind: 'boolean', label: 'True/false' },
   { kind: 'number', label: 'Number' },
   { kind: 'text', label: 'Text' },
 ] as const satisfies readonly { kind: ValueKind; label: string }[];

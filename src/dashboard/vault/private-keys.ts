@@ -23,8 +23,11 @@ export function maskProblem(mask: string): string | null {
     : null;
 }
 
-/** All letters are equally likely, because 256 is a multiple of 32. */
-function keyOf(mask: string): string {
+/** How many random bits a key of this mask has. */
+export const randomBits = (mask: string): number => 5 * lettersOf(mask);
+
+/** A key of a mask. All letters are equally likely, because 256 is a multiple of 32. */
+export function keyOf(mask: string): string {
   const random = crypto.getRandomValues(new Uint8Array(lettersOf(mask)));
   let next = 0;
   return mask.replaceAll('X', () => alphabet.charAt((random[next++] ?? 0) % alphabet.length));

@@ -84,6 +84,24 @@ const ResponseMessage = builder.objectRef<{ key: MessageKey; text: string }>('Re
   }),
 });
 
+const SdkHintType = builder.objectRef<SdkHint>('SdkHint').implement({
+  description: 'The values to build into the program.',
+  fields: (t) => ({
+    baseUrl: t.exposeString('baseUrl', { description: 'The URL of the service.' }),
+    appId: t.exposeID('appId', { description: 'The id of the application.' }),
+    version: t.exposeString('version', { description: 'The version to send.' }),
+    publicKeyB64: t.exposeString('publicKeyB64', {
+      description: 'Base64 of the public key that verifies signed answers.',
+    }),
+    protocol: t.exposeInt('protocol', { description: 'The version of the client protocol: 2.' }),
+    snippet: t.exposeString('snippet', {
+      description: 'TypeScript code that validates a license with the SDK.',
+    }),
+  }),
+});
+
+const base64Of = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
 export const Application = builder.prismaObject('Application', {
   description: 'A program that a developer sells.',
   interfaces: [Node],
@@ -129,7 +147,14 @@ builder.objectFields(Application, (t) => ({
   publicKeyB64: t.string({
     ...reads('publicKey'),
     description: 'Base64 of the 32 raw bytes of the Ed25519 public key; clients embed it.',
-    resolve: ({ publicKey }) => Buffer.from(publicKey).toString('base64'),
+    resolve: ({ publicKey }) => base64Of(publicKey),
+  }),
+  sdkHint: t.field({
+    ...reads('version', 'publicKey'),
+    type: SdkHintType,
+    description: 'The current values to build into the program, and code to paste.',
+    resolve: ({ id, version, publicKey }, _args, { service }) =>
+      sdkHint(service, { id, version, publicKeyB64: base64Of(publicKey) }),
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
@@ -160,22 +185,6 @@ builder.queryField('application', (t) =>
     resolve: (_parent, { id }, context, info) => findApplication(id, context, info),
   }),
 );
-
-const SdkHintType = builder.objectRef<SdkHint>('SdkHint').implement({
-  description: 'The values to build into the program.',
-  fields: (t) => ({
-    baseUrl: t.exposeString('baseUrl', { description: 'The URL of the service.' }),
-    appId: t.exposeID('appId', { description: 'The id of the application.' }),
-    version: t.exposeString('version', { description: 'The version to send.' }),
-    publicKeyB64: t.exposeString('publicKeyB64', {
-      description: 'Base64 of the public key that verifies signed answers.',
-    }),
-    protocol: t.exposeInt('protocol', { description: 'The version of the client protocol: 2.' }),
-    snippet: t.exposeString('snippet', {
-      description: 'TypeScript code that validates a license with the SDK.',
-    }),
-  }),
-});
 
 const CreateApplicationInput = builder.inputType('CreateApplicationInput', {
   description: 'A new application.',

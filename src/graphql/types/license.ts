@@ -1,6 +1,7 @@
 import { licenseNotFound } from '../../services/errors.ts';
 import { graceEndsAt } from '../../services/license/decide.ts';
 import { readEntitlements, readMetadata } from '../../services/license/entitlements.ts';
+import { readLastSeen } from '../../services/license/last-seen.ts';
 import { licensesOfApplications, licenseTable } from '../../services/license/lists.ts';
 import {
   deviceCountOf,
@@ -13,6 +14,7 @@ import {
 import { builder } from '../builder.ts';
 import { connectionType } from '../connection.ts';
 import { listField } from '../list.ts';
+import { createLoader, oncePerField } from '../loaders.ts';
 import { reads } from '../selected-columns.ts';
 import { toChanged, toExactlyOne, toOne } from '../to-one.ts';
 import { Application, findApplication } from './application.ts';
@@ -51,6 +53,10 @@ export const License = builder.prismaObject('License', {
   interfaces: [Node],
   select: licenseSelect,
 });
+
+const lastSeenLoader = oncePerField((context) =>
+  createLoader<Date>((ids) => readLastSeen(context.service, ids)),
+);
 
 builder.objectFields(License, (t) => ({
   keyPrefix: t.exposeString('keyPrefix', { description: 'The first characters of the key.' }),
@@ -158,6 +164,17 @@ builder.objectFields(License, (t) => ({
     resolve: ({ metadata }) => readMetadata(metadata),
   }),
   tags: t.exposeStringList('tags', { description: 'Tags for filtering; at most 20.' }),
+  lastSeenAt: t.field({
+    ...reads(),
+    type: 'DateTime',
+    nullable: true,
+    description:
+      'When any of its devices was last accepted, to the minute, also a released one; null if it was not used on a device.',
+    resolve: ({ id }, _args, context, info) =>
+      lastSeenLoader(context, info)
+        .load(id)
+        .then((seen) => seen ?? null),
+  }),
   lastIp: t.exposeString('lastIp', {
     nullable: true,
     description: 'The IP address that it was last used from; null before first use.',

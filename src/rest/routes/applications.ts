@@ -84,6 +84,21 @@ const getRoute = createRoute({
   },
 });
 
+const sdkHintRoute = createRoute({
+  ...dashboard,
+  method: 'get',
+  path: '/apps/{id}/sdk-hint',
+  operationId: 'getSdkHint',
+  ...needs('applications:read'),
+  summary: 'Get the values to build into the program, and code to paste',
+  description: 'The same as after the creation, with the current version of the application.',
+  request: { params },
+  responses: {
+    200: jsonAnswer('The values', answer({ sdkHint: sdkHintSchema })),
+    ...failures(...readCodes, 'APP_NOT_FOUND'),
+  },
+});
+
 const deleteRoute = createRoute({
   ...dashboard,
   method: 'delete',
@@ -147,6 +162,11 @@ export const applicationRoutes = createRouter()
   .openapi(getRoute, async (c) => {
     const application = await getApplication({ ctx: serviceContext(c), input: c.req.valid('param') });
     return c.json({ success: true as const, application }, 200);
+  })
+  .openapi(sdkHintRoute, async (c) => {
+    const ctx = serviceContext(c);
+    const application = await getApplication({ ctx, input: c.req.valid('param') });
+    return c.json({ success: true as const, sdkHint: sdkHint(ctx, application) }, 200);
   })
   .openapi(deleteRoute, async (c) => {
     await deleteApplication({ ctx: serviceContext(c), input: c.req.valid('param') });

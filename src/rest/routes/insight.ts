@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { metricsHistory } from '../../services/metrics/history.ts';
 import { metricsOverview } from '../../services/metrics/overview.ts';
 import { listSecurityLog } from '../../services/security-log/list.ts';
 import { serviceContext } from '../adapter.ts';
+import { metricsHistoryQuery } from '../metrics-query.ts';
 import { pageQuery } from '../page-query.ts';
 import {
   createRoute,
@@ -14,7 +16,13 @@ import {
   queuedReadCodes,
   searchCodes,
 } from '../route.ts';
-import { answer, metricsSchema, nextCursorSchema, securityLogEntrySchema } from '../schemas.ts';
+import {
+  answer,
+  metricsHistorySchema,
+  metricsSchema,
+  nextCursorSchema,
+  securityLogEntrySchema,
+} from '../schemas.ts';
 
 const dashboard = { ...forDevelopers, tags: ['Log and metrics'] };
 
@@ -52,6 +60,25 @@ const overviewRoute = createRoute({
   },
 });
 
+const historyRoute = createRoute({
+  ...dashboard,
+  method: 'get',
+  path: '/metrics/history',
+  operationId: 'getMetricsHistory',
+  ...needs('logs:read'),
+  summary: 'Get validations and first uses over time, and the expiries of the next 90 days',
+  description:
+    'Covers one of your applications, or all of them. `day` has 24 buckets of an hour, `week` 28 of six hours, and ' +
+    '`month` 30 of a day. Buckets begin at multiples of their length, in UTC; the last one is the current one. ' +
+    'Validations are kept for 31 days. Activations go back as far as events are kept: 30 days, or as long as the ' +
+    'operator decides.',
+  request: { query: metricsHistoryQuery },
+  responses: {
+    200: jsonAnswer('The history', answer({ history: metricsHistorySchema })),
+    ...failures(...queuedReadCodes, 'APP_NOT_FOUND'),
+  },
+});
+
 export const insightRoutes = createRouter()
   .openapi(logsRoute, async (c) => {
     const input = { applicationId: c.req.valid('param').id, page: c.req.valid('query') };
@@ -61,4 +88,14 @@ export const insightRoutes = createRouter()
   .openapi(overviewRoute, async (c) => {
     const metrics = await metricsOverview({ ctx: serviceContext(c) });
     return c.json({ success: true as const, metrics }, 200);
+  })
+  .openapi(historyRoute, async (c) => {
+    const found = await metricsHistory({ ctx: serviceContext(c), input: c.req.valid('query') });
+    const history = {
+      ...found,
+      validations: [...found.validations],
+      activations: [...found.activations],
+      expiries: [...found.expiries],
+    };
+    return c.json({ success: true as const, history }, 200);
   });

@@ -21,7 +21,7 @@ import {
   needs,
   queuedReadCodes,
 } from '../route.ts';
-import { answer, licenseSchema } from '../schemas.ts';
+import { answer, licenseSchema, seenLicenseSchema } from '../schemas.ts';
 
 const tags = ['Licenses'];
 const dashboard = { ...forDevelopers, tags };
@@ -39,7 +39,7 @@ const getRoute = createRoute({
     'As in the list of its application. Its key is not included: the service stores only the hash.',
   request: { params },
   responses: {
-    200: jsonAnswer('The license', answer({ license: licenseSchema })),
+    200: jsonAnswer('The license', answer({ license: seenLicenseSchema })),
     ...failures(...queuedReadCodes, 'LICENSE_NOT_FOUND'),
   },
 });

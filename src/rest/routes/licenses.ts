@@ -31,6 +31,7 @@ import {
   licenseSchema,
   mintedLicenseSchema,
   nextCursorSchema,
+  seenLicenseSchema,
   timestamp,
 } from '../schemas.ts';
 
@@ -98,7 +99,7 @@ const listRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'A page of licenses',
-      answer({ licenses: z.array(licenseSchema), nextCursor: nextCursorSchema }),
+      answer({ licenses: z.array(seenLicenseSchema), nextCursor: nextCursorSchema }),
     ),
     ...failures(...searchCodes, 'APP_NOT_FOUND'),
   },

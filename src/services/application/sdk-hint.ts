@@ -13,7 +13,10 @@ export interface SdkHint {
   readonly snippet: string;
 }
 
-export function sdkHint(ctx: ServiceContext, application: ApplicationView): SdkHint {
+export function sdkHint(
+  ctx: ServiceContext,
+  application: Pick<ApplicationView, 'id' | 'version' | 'publicKeyB64'>,
+): SdkHint {
   const values = {
     baseUrl: ctx.env.settings.publicUrl,
     appId: application.id,

@@ -1,6 +1,6 @@
 import type { ServiceContext } from '../context.ts';
 import { inReadTurn } from '../developer-turns.ts';
-import { ownApplications } from '../own-application.ts';
+import { type OwnApplications, ownApplications } from '../own-application.ts';
 
 /** A developer's license counts by status. */
 export interface LicenseCounts {
@@ -18,11 +18,15 @@ const hour = 60 * 60 * 1000;
  * Counts licenses from the sums that triggers maintain per status and hour of expiry, so that the cost does not depend on
  * the number of licenses. Only licenses that expire in the current hour are read. It is one statement, so the counts are
  * consistent.
+ * @param applications the applications to count in; by default all that the caller may see
  */
-export async function countLicenses(ctx: ServiceContext, now: Date): Promise<LicenseCounts> {
+export async function countLicenses(
+  ctx: ServiceContext,
+  now: Date,
+  { developerId, id }: OwnApplications = ownApplications(ctx.actor),
+): Promise<LicenseCounts> {
   const thisHour = Math.floor(now.getTime() / hour);
-  const { developerId, id = null } = ownApplications(ctx.actor);
-  const values = [developerId, thisHour, new Date(thisHour * hour), now, id];
+  const values = [developerId, thisHour, new Date(thisHour * hour), now, id ?? null];
   const { rows } = await inReadTurn(ctx, () =>
     ctx.env.database.pool.query<LicenseCounts>(countStatement, values),
   );

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { Column } from '../../list/columns.ts';
 import { numberText } from '../../ui/format.ts';
 import { LicenseStatusBadge } from '../../ui/status.tsx';
-import { Chip, Hidden, Mono } from '../../ui/text.tsx';
-import { Day } from '../../ui/time.tsx';
+import { Chip, Dim, Hidden, Mono } from '../../ui/text.tsx';
+import { Ago, Day } from '../../ui/time.tsx';
 import { Expiry } from './expiry.tsx';
 import styles from './licenses.module.css';
 import type { LicenseRow } from './licenses-page.ts';
@@ -61,8 +61,14 @@ export const licenseColumns = (applicationId: string): readonly Column<LicenseRo
   },
   { id: 'tier', header: 'Tier', width: '64px', number: true, cell: (license) => license.subscriptionTier },
   { id: 'devices', header: 'Devices', width: '88px', number: true, cell: Devices },
-  { id: 'expires', header: 'Expires', width: '204px', cell: Expiry },
-  { id: 'tags', header: 'Tags', width: '160px', cell: Tags },
+  { id: 'expires', header: 'Expires', width: '190px', cell: Expiry },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    width: '112px',
+    cell: ({ lastSeenAt }) => (lastSeenAt ? <Ago at={lastSeenAt} /> : <Dim>never</Dim>),
+  },
+  { id: 'tags', header: 'Tags', width: '140px', cell: Tags },
   { id: 'minted', header: 'Minted', width: '92px', cell: ({ createdAt }) => <Day at={createdAt} /> },
   {
     id: 'address',

@@ -37,7 +37,7 @@ export function ExportDialog({ applicationName, licenses, total, onClose }: Expo
       for await (const page of readAllLicenses(licenses, controller.signal)) {
         parts.push(page.rows.map(licenseCsvLine).join(''));
         done += page.rows.length;
-        setState({ step: 'reading', done, total: page.totalCount });
+        setState({ step: 'reading', done, total });
       }
       download(fileName(applicationName, 'licenses'), parts);
       setState({ step: 'done', count: done });

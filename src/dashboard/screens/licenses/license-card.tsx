@@ -1,5 +1,6 @@
 import { LicenseStatusBadge } from '../../ui/status.tsx';
 import { Dim } from '../../ui/text.tsx';
+import { Ago } from '../../ui/time.tsx';
 import { Devices, KeyLink, Tags } from './columns.tsx';
 import { Expiry } from './expiry.tsx';
 import styles from './licenses.module.css';
@@ -20,6 +21,11 @@ export const LicenseCard = ({ applicationId, license }: LicenseCardProps) => (
     <div>
       <Dim>Expires</Dim> <Expiry {...license} />
     </div>
+    {license.lastSeenAt && (
+      <div>
+        <Dim>Last seen</Dim> <Ago at={license.lastSeenAt} />
+      </div>
+    )}
     <div>
       <Dim>Devices</Dim> <Devices {...license} /> <Dim>· Tier</Dim> {license.subscriptionTier}
       {license.policy && (

@@ -4,11 +4,11 @@ import type { LicensesPageQuery } from '../../generated/graphql.ts';
 import { pageOf } from '../../list/page.ts';
 
 export const LicensesPage = graphql(`
-  query LicensesPage($applicationId: ID!, $first: Int!, $after: String, $q: String, $filter: LicenseFilter) {
+  query LicensesPage($applicationId: ID!, $first: Int!, $after: String, $q: String, $filter: LicenseFilter, $isCounted: Boolean!) {
     application(id: $applicationId) {
       licenses(first: $first, after: $after, q: $q, filter: $filter) {
-        totalCount
-        totalCountIsExact
+        totalCount @include(if: $isCounted)
+        totalCountIsExact @include(if: $isCounted)
         pageInfo {
           endCursor
           hasNextPage
@@ -30,6 +30,7 @@ export const LicensesPage = graphql(`
             suspendedAt
             clockStopped
             lastIp
+            lastSeenAt
             tags
             note
             policy {

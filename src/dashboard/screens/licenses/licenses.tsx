@@ -52,7 +52,8 @@ export function Licenses() {
   const licenses = { applicationId, q: search.q, filter };
   const pages = usePages({
     name,
-    query: (after) => queryOf(LicensesPage, { ...licenses, first: pageSize, after }, ['license']),
+    query: (after) =>
+      queryOf(LicensesPage, { ...licenses, first: pageSize, after, isCounted: after === null }, ['license']),
     read: readLicenses,
   });
   const inAll = useQuery({

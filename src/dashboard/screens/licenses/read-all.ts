@@ -31,7 +31,7 @@ export async function* readAllLicenses(
       const page: Page<LicenseRow> = readLicenses(
         await request(
           LicensesPage,
-          { applicationId, first: largestPage, after, q: q ?? null, filter },
+          { applicationId, first: largestPage, after, q: q ?? null, filter, isCounted: false },
           { signal },
         ),
       );

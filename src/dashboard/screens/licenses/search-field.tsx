@@ -55,26 +55,28 @@ export function SearchField({ applicationId, value, onChange }: SearchFieldProps
     );
   };
   return (
-    <div className={styles.searchBox}>
-      <input
-        type="search"
-        className={styles.search}
-        aria-label="Search licenses"
-        placeholder="Key, note, device or address"
-        autoComplete="off"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => type(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && text === '') event.currentTarget.blur();
-        }}
-      />
-      <kbd className={styles.slash} aria-hidden>
-        /
-      </kbd>
+    <>
+      <div className={styles.searchBox}>
+        <input
+          type="search"
+          className={styles.search}
+          aria-label="Search licenses"
+          placeholder="Key, note, device or address"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          onChange={(event) => type(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && text === '') event.currentTarget.blur();
+          }}
+        />
+        <kbd className={styles.slash} aria-hidden>
+          /
+        </kbd>
+      </div>
       <div className={styles.said} role="status">
         {said}
       </div>
-    </div>
+    </>
   );
 }

@@ -54,7 +54,7 @@ export function Explanation({ logEntryId }: { readonly logEntryId: string }) {
   const explanation = data?.explainLicense;
   if (!explanation) return <Loading />;
   return (
-    <section>
+    <section className={styles.explanation} aria-label="Explanation">
       <p>
         The same request now gets <CodeBadge code={explanation.code} /> “{explanation.message}”
       </p>

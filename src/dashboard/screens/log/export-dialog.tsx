@@ -37,7 +37,7 @@ export function ExportDialog({ applicationName, log, total, onClose }: ExportDia
       for await (const page of readAllEntries(log, controller.signal)) {
         parts.push(page.rows.map(logCsvLine).join(''));
         done += page.rows.length;
-        setState({ step: 'reading', done, total: Math.max(total, page.totalCount) });
+        setState({ step: 'reading', done, total });
       }
       download(fileName(applicationName, 'log'), parts);
       setState({ step: 'done', count: done });

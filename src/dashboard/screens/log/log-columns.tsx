@@ -53,9 +53,9 @@ export const EventButton = ({ entry, onOpen }: EventButtonProps) => (
 );
 
 export const logColumns = (onOpen: (entry: Entry) => void): readonly Column<Entry>[] => [
-  { id: 'time', header: 'Time', width: '126px', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { id: 'time', header: 'Time', width: '144px', cell: ({ createdAt }) => <When at={createdAt} /> },
   { id: 'event', header: 'Event', cell: (entry) => <EventButton entry={entry} onOpen={onOpen} /> },
-  { id: 'code', header: 'Verdict', width: '158px', cell: ({ code }) => code && <CodeBadge code={code} /> },
+  { id: 'code', header: 'Verdict', width: '168px', cell: ({ code }) => code && <CodeBadge code={code} /> },
   { id: 'license', header: 'License', width: '112px', cell: (entry) => <LicenseOf entry={entry} /> },
   { id: 'user', header: 'User', width: '96px', cell: (entry) => <UserOf entry={entry} /> },
   {

@@ -8,11 +8,18 @@ import { entryEvents } from '../../log-entries/entry-text.ts';
 import type { LogSearch } from './search.ts';
 
 export const LogPage = graphql(`
-  query LogPage($applicationId: ID!, $first: Int!, $after: String, $q: String, $filter: SecurityLogFilter) {
+  query LogPage(
+    $applicationId: ID!
+    $first: Int!
+    $after: String
+    $q: String
+    $filter: SecurityLogFilter
+    $isCounted: Boolean!
+  ) {
     application(id: $applicationId) {
       securityLog(first: $first, after: $after, q: $q, filter: $filter) {
-        totalCount
-        totalCountIsExact
+        totalCount @include(if: $isCounted)
+        totalCountIsExact @include(if: $isCounted)
         pageInfo {
           endCursor
           hasNextPage

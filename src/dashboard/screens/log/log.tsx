@@ -41,7 +41,7 @@ export function Log() {
   const pages = usePages({
     name,
     query: (after) => ({
-      ...queryOf(LogPage, { ...log, first: pageSize, after }),
+      ...queryOf(LogPage, { ...log, first: pageSize, after, isCounted: after === null }),
       // Entries do not change, and new ones come by the stream.
       staleTime: Number.POSITIVE_INFINITY,
     }),

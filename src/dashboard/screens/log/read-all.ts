@@ -30,7 +30,7 @@ export async function* readAllEntries(
   let read = 0;
   while (read < mostExported) {
     try {
-      const variables = { ...log, first: largestPage, after };
+      const variables = { ...log, first: largestPage, after, isCounted: false };
       const page: Page<LogEntryFragment> = readLog(await request(LogPage, variables, { signal }));
       failures = 0;
       read += page.rows.length;

@@ -98,7 +98,10 @@ export function useLiveLog({ applicationId, search, name, isPaused, mayMove }: L
   useEffect(() => {
     if (!isFull) return;
     void readAgain();
-    const timer = setInterval(() => void readAgain(), 2_000);
+    const timer = setInterval(() => {
+      // Further down, a new first page would move the rows that are read.
+      if (latest.current.mayMove()) void readAgain();
+    }, 2_000);
     return () => clearInterval(timer);
   }, [isFull]);
 

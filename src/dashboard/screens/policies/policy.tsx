@@ -75,7 +75,7 @@ export function Policy() {
         <ButtonLink
           to="/applications/$applicationId/mint"
           params={{ applicationId }}
-          search={(search: object) => ({ ...search, policy: policyId })}
+          search={{ policy: policyId }}
           look="primary"
         >
           Mint with this policy

@@ -2,15 +2,21 @@ import type { BulkParams, RenewBasis } from '../../../generated/graphql.ts';
 
 /** What can be done to many licenses at once, in the order of the bar. */
 export const bulkActs = [
-  { kind: 'suspend', label: 'Suspend…', verb: 'Suspend', done: 'suspended' },
-  { kind: 'reinstate', label: 'Reinstate…', verb: 'Reinstate', done: 'reinstated' },
-  { kind: 'renew', label: 'Renew…', verb: 'Renew', done: 'renewed' },
-  { kind: 'tags', label: 'Tags…', verb: 'Change tags of', done: 'changed' },
-  { kind: 'tier', label: 'Tier…', verb: 'Set tier of', done: 'changed' },
-  { kind: 'policy', label: 'Apply policy…', verb: 'Apply to', done: 'changed' },
-  { kind: 'ban', label: 'Ban…', verb: 'Ban', done: 'banned' },
-  { kind: 'unban', label: 'Unban…', verb: 'Unban', done: 'unbanned' },
-  { kind: 'delete', label: 'Delete…', verb: 'Delete', done: 'deleted' },
+  { kind: 'suspend', label: 'Suspend', title: 'Suspend licenses', verb: 'Suspend', done: 'suspended' },
+  {
+    kind: 'reinstate',
+    label: 'Reinstate',
+    title: 'Reinstate licenses',
+    verb: 'Reinstate',
+    done: 'reinstated',
+  },
+  { kind: 'renew', label: 'Renew…', title: 'Renew licenses', verb: 'Renew', done: 'renewed' },
+  { kind: 'tags', label: 'Tags…', title: 'Add or remove tags', verb: 'Change tags of', done: 'changed' },
+  { kind: 'tier', label: 'Tier…', title: 'Set the tier', verb: 'Set tier of', done: 'changed' },
+  { kind: 'policy', label: 'Apply policy…', title: 'Apply a policy', verb: 'Apply to', done: 'changed' },
+  { kind: 'ban', label: 'Ban…', title: 'Ban licenses', verb: 'Ban', done: 'banned' },
+  { kind: 'unban', label: 'Unban', title: 'Unban licenses', verb: 'Unban', done: 'unbanned' },
+  { kind: 'delete', label: 'Delete…', title: 'Delete licenses', verb: 'Delete', done: 'deleted' },
 ] as const;
 
 export type BulkAct = (typeof bulkActs)[number];

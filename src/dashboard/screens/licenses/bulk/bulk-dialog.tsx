@@ -44,7 +44,7 @@ export function BulkDialog({ act, target: given, applicationId, licenses, onClos
   const isPartial = outcome?.results.some(({ code }) => isUnreached(code)) ?? false;
   return (
     <Dialog
-      title={act.label.replace('…', '')}
+      title={act.title}
       wide={outcome !== null}
       onClose={close}
       footer={
@@ -82,7 +82,7 @@ export function BulkDialog({ act, target: given, applicationId, licenses, onClos
       {isBusy && (
         <Dim>Licenses are changed in small slices; thousands take a while. Keep this page open.</Dim>
       )}
-      {isReady && preview && <BulkPreview preview={preview} isCurrent={isCurrent} />}
+      {isReady && preview && <BulkPreview kind={act.kind} preview={preview} isCurrent={isCurrent} />}
       {isReady && order !== null && !preview && !refusal && <Dim>Asking what would change…</Dim>}
       {isReady && refusal && <Problem error={refusal} />}
       {isReady && refusal && asApiError(refusal).code === 'TOO_MANY' && (

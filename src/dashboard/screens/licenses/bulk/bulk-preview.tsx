@@ -1,5 +1,6 @@
 import { numberText } from '../../../ui/format.ts';
 import { Dim, Mono } from '../../../ui/text.tsx';
+import type { BulkKind } from './acts.ts';
 import styles from './bulk.module.css';
 import type { BulkOutcome } from './send-bulk.ts';
 import { meaningOf } from './skip-codes.ts';
@@ -7,13 +8,14 @@ import { meaningOf } from './skip-codes.ts';
 const sampleSize = 20;
 
 interface BulkPreviewProps {
+  readonly kind: BulkKind;
   readonly preview: BulkOutcome;
   /** Whether it is of what the form says now. */
   readonly isCurrent: boolean;
 }
 
 /** What a run would do. */
-export function BulkPreview({ preview, isCurrent }: BulkPreviewProps) {
+export function BulkPreview({ kind, preview, isCurrent }: BulkPreviewProps) {
   const changed = preview.results.filter(({ outcome }) => outcome === 'changed');
   return (
     <section className={styles.preview} aria-label="Preview" aria-busy={!isCurrent}>
@@ -25,7 +27,7 @@ export function BulkPreview({ preview, isCurrent }: BulkPreviewProps) {
         <ul className={styles.skipped}>
           {preview.skippedByCode.map(({ code, count }) => (
             <li key={code}>
-              <strong>{numberText(count)}</strong> skipped: {meaningOf(code)} <Dim>{code}</Dim>
+              <strong>{numberText(count)}</strong> skipped: {meaningOf(code, kind)} <Dim>{code}</Dim>
             </li>
           ))}
         </ul>

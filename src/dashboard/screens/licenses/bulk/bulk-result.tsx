@@ -29,7 +29,7 @@ export function BulkResult({ act, outcome }: BulkResultProps) {
     download(fileName('licenses', act.kind), [
       csvLine(['id', 'prefix', 'outcome', 'code', 'meaning']),
       ...outcome.results.map(({ id, keyPrefix, outcome: result, code }) =>
-        csvLine([id, plainCell(keyPrefix ?? ''), result, code, code ? meaningOf(code) : '']),
+        csvLine([id, plainCell(keyPrefix ?? ''), result, code, code ? meaningOf(code, act.kind) : '']),
       ),
     ]);
   return (
@@ -65,7 +65,7 @@ export function BulkResult({ act, outcome }: BulkResultProps) {
               cell: ({ code }) =>
                 code && (
                   <>
-                    {meaningOf(code)} <Dim>{code}</Dim>
+                    {meaningOf(code, act.kind)} <Dim>{code}</Dim>
                   </>
                 ),
             },
