@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router';
 import { ApiError } from './api/api-error.ts';
 import { appPath } from './api/paths.ts';
+import { readBanSearch } from './screens/bans/search.ts';
 import { readLicenseSearch } from './screens/licenses/search.ts';
 import { readLogSearch } from './screens/log/search.ts';
 import { readMintSearch } from './screens/mint/search.ts';
@@ -142,6 +143,7 @@ const policy = createRoute({
 const bans = createRoute({
   getParentRoute: () => application,
   path: '/bans',
+  validateSearch: readBanSearch,
   component: lazyRouteComponent(() => import('./screens/bans/bans.tsx'), 'Bans'),
 });
 

@@ -1,12 +1,29 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { LogEntryFragment } from '../generated/graphql.ts';
+import type { LogEntryFragment, SecurityEvent } from '../generated/graphql.ts';
 import { CodeBadge } from '../ui/status.tsx';
 import { Dim, Mono } from '../ui/text.tsx';
 import { Clock, Day } from '../ui/time.tsx';
 import { actorText } from './entry-actor.ts';
 import styles from './entry-row.module.css';
 import { entryText } from './entry-text.ts';
+import { textOf } from './metadata.ts';
+
+/** Other entries have the device of their license, which says nothing about them. */
+const aboutDevices: ReadonlySet<SecurityEvent> = new Set([
+  'device_moved',
+  'device_released',
+  'device_renamed',
+  'hwid_reset',
+  'lease_issued',
+  'lease_rolled_back',
+  'license_validated',
+  'self_service_refused',
+  'session_refused',
+  'user_logged_in',
+  'user_registered',
+  'user_upgraded',
+]);
 
 interface EntryRowProps {
   readonly entry: LogEntryFragment;
@@ -18,7 +35,8 @@ interface EntryRowProps {
 
 /** An entry of a log: when, what, about whom, and by whom. It stands inside a list item or a cell. */
 export function EntryRow({ entry, without, action }: EntryRowProps) {
-  const { applicationId, createdAt, code, hwid, ip, country, license, user } = entry;
+  const { applicationId, createdAt, event, code, hwid, ip, country, metadata, license, user } = entry;
+  const formerUser = user ? null : textOf(metadata.username);
   return (
     <div className={styles.row}>
       <span className={styles.time}>
@@ -39,7 +57,8 @@ export function EntryRow({ entry, without, action }: EntryRowProps) {
             {user.username}
           </Link>
         )}
-        {hwid && (
+        {formerUser !== null && without !== 'user' && <span>{formerUser}</span>}
+        {hwid && aboutDevices.has(event) && (
           <span className={styles.device} title={hwid}>
             <Mono>{hwid}</Mono>
           </span>

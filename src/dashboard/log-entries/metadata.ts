@@ -40,8 +40,17 @@ export const moment =
     return at === null || Number.isNaN(Date.parse(at)) ? null : before + momentText(at);
   };
 
+/** Members whose names are not words. */
+const memberNames: Readonly<Record<string, string>> = {
+  noteCiphertextB64: 'encrypted note',
+  newPassword: 'password',
+  hwidLockEnabled: 'device lock',
+  allowedCidrs: 'allowed networks',
+};
+
 /** `deviceLimit` as "device limit". */
-const wordsOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const wordsOf = (name: string): string =>
+  memberNames[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The names of what was changed: a list, or the members themselves. */
 export const names =
