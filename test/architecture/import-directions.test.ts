@@ -26,7 +26,7 @@ const isomorphic = ['zod', '@noble/'];
 const server = { node: true, environment: false } as const;
 const anywhere = { node: false, environment: false } as const;
 
-const browser = ['react', 'react/', 'react-dom/', '@tanstack/', '@base-ui/react/', 'uplot', 'uplot/', 'uqr'];
+const browser = ['react', 'react/', 'react-dom', 'react-dom/', '@tanstack/', '@base-ui/react/', 'uplot', 'uplot/', 'uqr'];
 
 /** A folder of the dashboard, and the folders that it may import from. */
 const dashboardPart = (folder: string, below: readonly string[]): Direction => ({

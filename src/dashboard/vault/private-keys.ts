@@ -15,9 +15,6 @@ export interface PrivateKey {
 
 const lettersOf = (mask: string): number => mask.split('X').length - 1;
 
-/** How many random bits a key of this mask has. */
-export const bitsOf = (mask: string): number => 5 * lettersOf(mask);
-
 /** What is wrong with a mask; null if nothing. */
 export function maskProblem(mask: string): string | null {
   if (!/^[\x21-\x7e]{1,128}$/.test(mask)) return 'Use 1 to 128 printable ASCII characters without spaces.';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
 import { FormDialog } from '../../ui/form-dialog.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { ApiKeyRow } from './api-key.ts';
 import { type ApiKeyDraft, ApiKeyFields, ApiKeyName, networksOf, scopesOf } from './api-key-fields.tsx';
 import { accessOf, allScopes } from './scopes.ts';

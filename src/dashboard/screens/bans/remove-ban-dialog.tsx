@@ -3,7 +3,7 @@ import { graphql } from '../../generated/gql.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Problem } from '../../ui/page.tsx';
 import { Mono } from '../../ui/text.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { BanRow } from './bans-page.ts';
 
 const BansDelete = graphql(`

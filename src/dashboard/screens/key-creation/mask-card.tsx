@@ -5,8 +5,8 @@ import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ButtonRow, Card, FormStack, Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
-import { bitsOf, defaultMask, keyOf, maskProblem } from '../../vault/private-keys.ts';
+import { tell } from '../../ui/toast.ts';
+import { defaultMask, keyOf, maskProblem, randomBits } from '../../vault/private-keys.ts';
 import styles from './key-creation.module.css';
 
 const KeyCreationSetMask = graphql(`
@@ -46,7 +46,7 @@ export function MaskCard({ current }: MaskCardProps) {
     setDraft(defaultMask);
     if (current !== null) change.mutate({ input: { mask: null } });
   };
-  const isWeak = problem === null && bitsOf(mask) < recommendedBits;
+  const isWeak = problem === null && randomBits(mask) < recommendedBits;
   return (
     <Card title="Default mask">
       <form onSubmit={save}>
@@ -73,8 +73,8 @@ export function MaskCard({ current }: MaskCardProps) {
           </div>
           {isWeak && (
             <p className={styles.text}>
-              {bitsOf(mask)} random bits per key. With a stolen database and enough time, somebody could guess
-              such keys: 13 X or more are recommended.
+              {randomBits(mask)} random bits per key. With a stolen database and enough time, somebody could
+              guess such keys: 13 X or more are recommended.
             </p>
           )}
           <ButtonRow>

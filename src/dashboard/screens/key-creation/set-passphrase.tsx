@@ -6,7 +6,7 @@ import { besidesPassword, PasswordField } from '../../shell/password-field.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Notice } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { setVaultKey } from '../../vault/unlocked.ts';
 import { createVault } from '../../vault/vault-key.ts';
 import { adviceOn, leastLetters } from './passphrase-advice.ts';

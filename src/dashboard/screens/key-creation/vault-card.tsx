@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { ButtonRow, Card, Notice, Stack } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { UnlockDialog } from '../../vault/unlock-dialog.tsx';
 import { setVaultKey, useVaultKey } from '../../vault/unlocked.ts';
 import type { VaultCheck } from '../../vault/vault-key.ts';

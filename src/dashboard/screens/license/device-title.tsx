@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import fieldStyles from '../../ui/field.module.css';
 import { Dim, Hidden, Mono } from '../../ui/text.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import { deviceName } from './device-name.ts';
 import styles from './license.module.css';
 

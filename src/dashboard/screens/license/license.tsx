@@ -1,9 +1,9 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
+import { NotFound } from '../../shell/not-found.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Columns, Loading, PageHeader, Stack } from '../../ui/page.tsx';
 import { LicenseStatusBadge } from '../../ui/status.tsx';
-import { NotFound } from '../not-found.tsx';
 import type { Act } from './acts.ts';
 import { Devices } from './devices.tsx';
 import { Explain } from './explain.tsx';

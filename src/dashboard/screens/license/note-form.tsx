@@ -5,7 +5,7 @@ import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
 import { ButtonRow, FormStack, Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { seal } from '../../vault/vault-key.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';

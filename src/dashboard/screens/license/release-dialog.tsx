@@ -3,7 +3,7 @@ import { graphql } from '../../generated/gql.ts';
 import type { LicenseDeviceFragment } from '../../generated/graphql.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { DialogProps } from './acts.ts';
 import { deviceName } from './device-name.ts';
 import type { LicenseData } from './license-data.ts';

@@ -11,7 +11,7 @@ import { SelectField } from '../../ui/field.tsx';
 import { dayText } from '../../ui/format.ts';
 import { ButtonRow, FormStack, Notice, Problem } from '../../ui/page.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';
 import { renewalText } from './renewal.ts';

@@ -4,7 +4,7 @@ import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormStack, Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';
 import { TermsFields } from './terms-fields.tsx';

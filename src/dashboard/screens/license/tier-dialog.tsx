@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { NumberField } from '../../ui/number-field.tsx';
 import { FormStack, Problem } from '../../ui/page.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';
 

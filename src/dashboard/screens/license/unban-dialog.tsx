@@ -4,7 +4,7 @@ import { graphql } from '../../generated/gql.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { CheckField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';
 

@@ -1,7 +1,7 @@
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { SuspendLicenseInput } from '../../generated/graphql.ts';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import type { LicenseData } from './license-data.ts';
 
 const LicenseSuspend = graphql(`

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useDeveloper } from '../../shell/session.ts';
-import { tellError } from '../../ui/toast.tsx';
+import { tellError } from '../../ui/toast.ts';
 import { findPrefixByKey } from './find-by-key.ts';
 import { looksLikeKey } from './key-shape.ts';
 import styles from './licenses.module.css';

@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { download, fileName } from '../../ui/download.ts';
 import { numberText } from '../../ui/format.ts';
 import { ButtonRow, Notice, PageHeader } from '../../ui/page.tsx';
-import { tellError } from '../../ui/toast.tsx';
+import { tellError } from '../../ui/toast.ts';
 import { KeyList } from './key-list.tsx';
 import styles from './mint.module.css';
 import { PrintSheet } from './print-sheet.tsx';

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { useConfirmation } from '../../api/confirmation.ts';
 import { present } from '../../api/present.ts';
 import { isPassing } from '../../api/query-client.ts';
 import { randomId } from '../../api/random-id.ts';
 import { sendChange } from '../../api/send-change.ts';
 import { graphql } from '../../generated/gql.ts';
-import { useConfirmation } from '../../shell/confirmation.tsx';
 import { createPrivateKeys } from '../../vault/private-keys.ts';
 import { seal } from '../../vault/vault-key.ts';
 import type { MintTerms } from './draft.ts';

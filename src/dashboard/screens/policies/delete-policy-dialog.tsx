@@ -3,7 +3,7 @@ import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 
 const DeletePolicy = graphql(`
   mutation PolicyDelete($input: DeletePolicyInput!) {

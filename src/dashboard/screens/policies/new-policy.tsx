@@ -4,7 +4,7 @@ import { graphql } from '../../generated/gql.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { ButtonRow, PageHeader } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { changedMembers, isEmptyChange, useDraft } from '../../ui/use-draft.ts';
 import styles from './policies.module.css';
 import { PolicyForm } from './policy-form.tsx';

@@ -11,7 +11,7 @@ import { PageHeader } from '../../ui/page.tsx';
 import { SaveBar, unsavedText } from '../../ui/save-bar.tsx';
 import { Mono } from '../../ui/text.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { changedMembers, isEmptyChange, useDraft } from '../../ui/use-draft.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { PolicyFields } from './policy-fields.ts';

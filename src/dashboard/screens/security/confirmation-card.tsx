@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { ButtonRow, Card, Stack } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import styles from './security.module.css';
 
 const SecurityRequireConfirmation = graphql(`

@@ -10,7 +10,7 @@ import { useApplications, useDeveloper } from '../../shell/session.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Notice } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 
 const SecurityDeleteAccount = graphql(`
   mutation SecurityDeleteAccount($input: DeleteAccountInput!) {

@@ -5,7 +5,7 @@ import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
 import { ButtonRow, Card, Problem, Stack } from '../../ui/page.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import styles from './security.module.css';
 
 const SecurityExport = graphql(`

@@ -5,7 +5,7 @@ import { besidesPassword, PasswordField } from '../../shell/password-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ButtonRow, Card, Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { SecurityProfile } from './profile-card.tsx';
 import { SubmitForm } from './submit-form.tsx';
 

@@ -7,7 +7,7 @@ import { useDeveloper } from '../../shell/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ButtonRow, Card, Problem } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { SubmitForm } from './submit-form.tsx';
 
 export const SecurityProfile = graphql(`

@@ -10,7 +10,7 @@ import { SimpleTable } from '../../ui/simple-table.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Dim, Mono } from '../../ui/text.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import { countryOf } from './country-of.ts';
 import { deviceOf } from './device-of.ts';
 import styles from './security.module.css';

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
+import { useConfirmation } from '../../api/confirmation.ts';
 import { present } from '../../api/present.ts';
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
-import { useConfirmation } from '../../shell/confirmation.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, Problem } from '../../ui/page.tsx';
 import { saveFile } from '../../ui/save-file.ts';

@@ -4,7 +4,7 @@ import { graphql } from '../../generated/gql.ts';
 import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Problem, Stack } from '../../ui/page.tsx';
 import { SaveBar, unsavedText } from '../../ui/save-bar.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import { useDraft } from '../../ui/use-draft.ts';
 import { AccessCard } from './access-card.tsx';
 import { ConsequencesDialog, consequencesOf } from './consequences-dialog.tsx';

@@ -1,12 +1,12 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
+import { NotFound } from '../../shell/not-found.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, Columns, Facts, Loading, PageHeader, Stack } from '../../ui/page.tsx';
 import { LicenseStatusBadge } from '../../ui/status.tsx';
 import { Dim, Mono } from '../../ui/text.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { NotFound } from '../not-found.tsx';
 import { type UserData, useUser } from './user-data.ts';
 import { DeleteUserDialog, ResetUserDialog } from './user-dialogs.tsx';
 import { UserLog } from './user-log.tsx';

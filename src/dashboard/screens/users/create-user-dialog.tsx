@@ -7,7 +7,7 @@ import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 
 const UsersCreate = graphql(`
   mutation UsersCreate($input: CreateEndUserInput!) {

@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Facts, Problem } from '../../ui/page.tsx';
 import { Dim, Mono } from '../../ui/text.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 import type { DeliveryRow } from './delivery.ts';
 import { DeliveryBadge, Latency, NextAttempt } from './delivery-parts.tsx';
 

@@ -6,7 +6,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { numberText } from '../../ui/format.ts';
 import { MomentField } from '../../ui/moment-field.tsx';
 import { FieldPair } from '../../ui/page.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { tell } from '../../ui/toast.ts';
 
 const WebhooksReplay = graphql(`
   mutation WebhooksReplay($input: ReplayWebhookInput!) {

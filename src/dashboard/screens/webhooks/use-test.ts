@@ -1,7 +1,7 @@
 import { useChange } from '../../api/use-change.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import { outcomeOf, WebhooksDelivery } from './delivery.ts';
 
 const WebhooksTest = graphql(`

@@ -1,7 +1,7 @@
 import { useChange } from '../../api/use-change.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { tell, tellError } from '../../ui/toast.ts';
 import { WebhooksUpdate } from './edit-webhook.tsx';
 
 export type WebhookAct = 'edit' | 'replay' | 'rotate' | 'delete';

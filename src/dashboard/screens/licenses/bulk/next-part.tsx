@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { numberText } from '../../../ui/format.ts';
 import { Progress } from '../../../ui/progress.tsx';
-import { tellError } from '../../../ui/toast.tsx';
+import { tellError } from '../../../ui/toast.ts';
 import { type LicenseQuery, readAllLicenses } from '../read-all.ts';
 
 /** The most that the service changes in one run. */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { useConfirmation } from '../../../api/confirmation.ts';
 import { randomId } from '../../../api/random-id.ts';
-import { useConfirmation } from '../../../shell/confirmation.tsx';
 import type { BulkOrder } from './acts.ts';
 import { type BulkOutcome, type BulkTarget, sendBulk } from './send-bulk.ts';
 
