@@ -68,6 +68,7 @@ export function MintForm({
             <FieldPair>
               <TextField
                 label="How many keys"
+                autoFocus
                 inputMode="numeric"
                 hint="1 to 10,000 at once."
                 value={draft.amount}
