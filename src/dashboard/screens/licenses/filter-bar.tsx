@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuItem } from '../../ui/menu-items.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
 import { type FilterKind, filterKinds, filterText } from './filter-kinds.ts';
 import styles from './licenses.module.css';
