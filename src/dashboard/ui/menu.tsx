@@ -63,9 +63,6 @@ export function Menu({ trigger, children, align = 'end' }: MenuProps) {
         ref={popup}
         id={id}
         popover="auto"
-        role="menu"
-        aria-labelledby={`${id}-button`}
-        tabIndex={-1}
         className={styles.popup}
         style={place ?? undefined}
         onBeforeToggle={({ newState }) => {
@@ -75,9 +72,12 @@ export function Menu({ trigger, children, align = 'end' }: MenuProps) {
           if (newState === 'open') itemsOf(popup.current)[0]?.focus();
           else setPlace(null);
         }}
-        onKeyDown={onKeyDown}
       >
-        {isOpen && children}
+        {isOpen && (
+          <div role="menu" aria-labelledby={`${id}-button`} tabIndex={-1} onKeyDown={onKeyDown}>
+            {children}
+          </div>
+        )}
       </div>
     </>
   );
