@@ -113,6 +113,7 @@ export function MintForm({
               inheritedMask={inheritedMask}
               problems={problems}
               error={error}
+              showsIssues={isTried}
               onChange={set}
             />
           </div>
