@@ -14,9 +14,9 @@ import { ColumnMenu } from './column-menu.tsx';
 import { licenseColumns } from './columns.tsx';
 import { ExportLicenses } from './export-dialog.tsx';
 import { filterOf, isFiltered } from './filter.ts';
-import { FilterBar } from './filter-bar.tsx';
 import { useHiddenColumns } from './hidden-columns.ts';
 import { LicenseCard } from './license-card.tsx';
+import { LicenseFilters } from './license-filters.tsx';
 import styles from './licenses.module.css';
 import { LicensesPage, readLicenses } from './licenses-page.ts';
 import { NoLicenses } from './no-licenses.tsx';
@@ -76,7 +76,7 @@ export function Licenses() {
           Mint keys <kbd className={styles.shortcut}>m</kbd>
         </ButtonLink>
       </PageHeader>
-      <FilterBar
+      <LicenseFilters
         applicationId={applicationId}
         search={search}
         onChange={(next, replace = false) =>
