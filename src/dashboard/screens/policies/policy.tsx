@@ -96,7 +96,7 @@ export function Policy() {
           )
         }
       />
-      <LeaveGuard isChanged={isChanged} />
+      <LeaveGuard isActive={isChanged} />
       {open === 'delete' && (
         <DeletePolicyDialog policy={{ ...policy, applicationId }} onClose={() => setOpen(null)} />
       )}
