@@ -76,6 +76,17 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
     await page.getByRole('button', { name: 'Ban…' }).waitFor();
   });
 
+  test('a row that is opened while the search is typed stays open', async () => {
+    await page.goto(`applications/${application.id}/licenses`);
+    await page.getByRole('table', { name: 'Licenses' }).waitFor();
+    await page.getByRole('searchbox').fill('x');
+    await page.locator('tr[data-index="0"] a').click();
+    await page.getByRole('button', { name: 'Ban…' }).waitFor();
+    // Longer than the pause after which a search begins.
+    await page.waitForTimeout(600);
+    expect(page.url()).toMatch(/\/licenses\/[0-9a-f-]+$/);
+  });
+
   test('mints keys', async () => {
     await press('m');
     await heading('Mint keys');

@@ -1,3 +1,4 @@
+import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { tellError } from '../ui/toast.ts';
 import styles from './search-input.module.css';
@@ -23,6 +24,8 @@ export interface SearchInputProps {
 
 /** Searches while it is typed. The shortcut `/` leads to it. */
 export function SearchInput({ value, placeholder, onChange, lookUp }: SearchInputProps) {
+  const router = useRouter();
+  const [pathname] = useState(() => router.latestLocation.pathname);
   const [text, setText] = useState(value);
   const [said, setSaid] = useState<string | null>(null);
   const sent = useRef(value);
@@ -36,6 +39,8 @@ export function SearchInput({ value, placeholder, onChange, lookUp }: SearchInpu
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const search = (q: string) => {
+    // While another screen is being loaded, this one is still shown: searching would cancel the way there.
+    if (router.latestLocation.pathname !== pathname) return;
     sent.current = q;
     onChange(q);
   };
