@@ -79,11 +79,14 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
   test('a row that is opened while the search is typed stays open', async () => {
     await page.goto(`applications/${application.id}/licenses`);
     await page.getByRole('table', { name: 'Licenses' }).waitFor();
+    // The screen takes longer to load than the pause after which a search begins.
+    await page.route('**/assets/license*.js', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      await route.continue();
+    });
     await page.getByRole('searchbox').fill('x');
     await page.locator('tr[data-index="0"] a').click();
     await page.getByRole('button', { name: 'Ban…' }).waitFor();
-    // Longer than the pause after which a search begins.
-    await page.waitForTimeout(600);
     expect(page.url()).toMatch(/\/licenses\/[0-9a-f-]+$/);
   });
 
