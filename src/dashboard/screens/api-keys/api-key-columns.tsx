@@ -18,12 +18,18 @@ const Scopes = ({ row }: { readonly row: ApiKeyRow }) => {
 
 export const columnsOf = (onAct: (act: ApiKeyAct, row: ApiKeyRow) => void): readonly Column<ApiKeyRow>[] => [
   { id: 'name', header: 'Name', cell: ({ name }) => <span title={name}>{name}</span> },
-  { id: 'prefix', header: 'Begins with', width: '168px', cell: ({ keyPrefix }) => <Mono>{keyPrefix}…</Mono> },
-  { id: 'scopes', header: 'May do', width: '19%', cell: (row) => <Scopes row={row} /> },
-  { id: 'application', header: 'Application', width: '11%', cell: (row) => <ApiKeyApplication row={row} /> },
-  { id: 'networks', header: 'Networks', width: '12%', cell: (row) => <ApiKeyNetworks row={row} /> },
-  { id: 'expires', header: 'Expires', width: '98px', cell: (row) => <ApiKeyExpiry row={row} /> },
-  { id: 'used', header: 'Last used', width: '98px', cell: (row) => <ApiKeyLastUsed row={row} /> },
+  { id: 'prefix', header: 'Begins with', width: '150px', cell: ({ keyPrefix }) => <Mono>{keyPrefix}…</Mono> },
+  { id: 'scopes', header: 'May do', width: '17%', cell: (row) => <Scopes row={row} /> },
+  { id: 'application', header: 'Application', width: '10%', cell: (row) => <ApiKeyApplication row={row} /> },
+  { id: 'networks', header: 'Networks', width: '11%', cell: (row) => <ApiKeyNetworks row={row} /> },
+  { id: 'expires', header: 'Expires', width: '94px', cell: (row) => <ApiKeyExpiry row={row} /> },
+  { id: 'used', header: 'Last used', width: '94px', cell: (row) => <ApiKeyLastUsed row={row} /> },
   { id: 'state', header: 'State', width: '112px', cell: (row) => <ApiKeyBadge row={row} /> },
-  { id: 'actions', header: 'Actions', width: '72px', cell: (row) => <ApiKeyMenu row={row} onAct={onAct} /> },
+  {
+    id: 'actions',
+    header: 'Action',
+    width: '72px',
+    number: true,
+    cell: (row) => <ApiKeyMenu row={row} onAct={onAct} />,
+  },
 ];

@@ -40,7 +40,7 @@ export const banColumns = (
   { id: 'since', header: 'Since', width: '120px', cell: ({ createdAt }) => <Day at={createdAt} /> },
   {
     id: 'source',
-    header: 'By the ban of license',
+    header: 'License',
     width: '180px',
     cell: (ban) => <Source applicationId={applicationId} ban={ban} />,
   },

@@ -16,7 +16,7 @@ interface ColumnsOptions {
 
 const platformColumn: SimpleColumn<LicenseDeviceFragment> = {
   header: 'Platform',
-  cell: ({ platform }) => platform ?? <Dim>–</Dim>,
+  cell: ({ platform }) => (platform ? <span className={styles.line}>{platform}</span> : <Dim>–</Dim>),
 };
 
 const releasers = { customer: 'by its customer', idle: 'idle', vendor: 'by you' } as const;
@@ -48,7 +48,7 @@ export const deviceColumns = ({
     header: 'Address',
     cell: ({ lastIp, country }) =>
       lastIp ? (
-        <span>
+        <span className={styles.line}>
           <Mono>{lastIp}</Mono> {country && <Dim>{country}</Dim>}
         </span>
       ) : (

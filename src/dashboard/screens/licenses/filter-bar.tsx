@@ -51,7 +51,7 @@ export function FilterBar({ applicationId, search, onChange }: FilterBarProps) {
           </button>
         </span>
       ))}
-      <Menu trigger={<Button look="quiet">+ Filter</Button>} align="start">
+      <Menu trigger={<Button look="pill">+ Filter</Button>} align="start">
         {filterKinds.map(({ kind, label }) => (
           <MenuItem key={kind} onSelect={() => setEdited(kind)}>
             {label}…

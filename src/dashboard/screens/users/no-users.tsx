@@ -31,7 +31,7 @@ export function NoUsers({ applicationId, isFiltered, onCreate }: NoUsersProps) {
       title="No users yet"
       action={
         <Button look="primary" onClick={onCreate}>
-          Create user…
+          Create user
         </Button>
       }
       curl={`curl ${url} -H 'Authorization: Bearer API_KEY' \\
