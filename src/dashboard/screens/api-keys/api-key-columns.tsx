@@ -18,7 +18,7 @@ const Scopes = ({ row }: { readonly row: ApiKeyRow }) => {
 
 export const columnsOf = (onAct: (act: ApiKeyAct, row: ApiKeyRow) => void): readonly Column<ApiKeyRow>[] => [
   { id: 'name', header: 'Name', cell: ({ name }) => <span title={name}>{name}</span> },
-  { id: 'prefix', header: 'Begins with', width: '150px', cell: ({ keyPrefix }) => <Mono>{keyPrefix}…</Mono> },
+  { id: 'prefix', header: 'Begins with', width: '168px', cell: ({ keyPrefix }) => <Mono>{keyPrefix}…</Mono> },
   { id: 'scopes', header: 'May do', width: '17%', cell: (row) => <Scopes row={row} /> },
   { id: 'application', header: 'Application', width: '10%', cell: (row) => <ApiKeyApplication row={row} /> },
   { id: 'networks', header: 'Networks', width: '11%', cell: (row) => <ApiKeyNetworks row={row} /> },

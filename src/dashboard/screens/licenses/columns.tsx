@@ -75,7 +75,7 @@ export const licenseColumns = (applicationId: string): readonly Column<LicenseRo
     width: '112px',
     cell: ({ lastSeenAt }) => (lastSeenAt ? <Ago at={lastSeenAt} /> : <Dim>never</Dim>),
   },
-  { id: 'tags', header: 'Tags', width: '150px', cell: ({ tags }) => <Tags tags={tags} most={2} /> },
+  { id: 'tags', header: 'Tags', width: '164px', cell: ({ tags }) => <Tags tags={tags} most={2} /> },
   { id: 'minted', header: 'Minted', width: '92px', cell: ({ createdAt }) => <Day at={createdAt} /> },
   {
     id: 'address',
