@@ -24,12 +24,13 @@ export const columnsOf = (onAct: (act: ApiKeyAct, row: ApiKeyRow) => void): read
   { id: 'networks', header: 'Networks', width: '11%', cell: (row) => <ApiKeyNetworks row={row} /> },
   { id: 'expires', header: 'Expires', width: '94px', cell: (row) => <ApiKeyExpiry row={row} /> },
   { id: 'used', header: 'Last used', width: '94px', cell: (row) => <ApiKeyLastUsed row={row} /> },
-  { id: 'state', header: 'State', width: '112px', cell: (row) => <ApiKeyBadge row={row} /> },
+  { id: 'state', header: 'State', width: '112px', stays: true, cell: (row) => <ApiKeyBadge row={row} /> },
   {
     id: 'actions',
     header: 'Action',
     width: '72px',
     number: true,
+    stays: true,
     cell: (row) => <ApiKeyMenu row={row} onAct={onAct} />,
   },
 ];

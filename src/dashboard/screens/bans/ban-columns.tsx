@@ -47,6 +47,7 @@ export const banColumns = (
   {
     id: 'remove',
     header: 'Action',
+    stays: true,
     width: '120px',
     number: true,
     cell: (ban) => <Remove ban={ban} onRemove={onRemove} />,

@@ -58,7 +58,6 @@ export function Devices({ license, onAct }: DevicesProps) {
           keyOf={({ id }) => id}
           columns={deviceColumns({
             licenseId: license.id,
-            hasPlatforms: rows.some(({ platform }) => Boolean(platform)),
             onRelease: setLeavingId,
           })}
         />

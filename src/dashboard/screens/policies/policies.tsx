@@ -49,7 +49,7 @@ const read = ({ application }: PoliciesPageQuery) => pageOf(present(application)
 export type PolicyRow = ReturnType<typeof read>['rows'][number];
 
 const curlOf = (applicationId: string): string =>
-  `curl -X POST ${serviceUrl.origin}${serviceUrl.pathname}api/v1/apps/${applicationId}/policies \\
+  `curl ${serviceUrl.origin}${serviceUrl.pathname}api/v1/apps/${applicationId}/policies \\
   -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"code": "pro", "name": "Pro, one year", "durationSeconds": 31536000, "deviceLimit": 3}'`;
 
