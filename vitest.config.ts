@@ -14,6 +14,7 @@ const isEveryday = process.env.TEST_TIER === 'everyday';
 const pure = [
   'test/{architecture,config,crypto,protocol,sdk,tools}/**/*.test.ts',
   'test/bench/{options,report,http-message}.test.ts',
+  'test/dashboard/{same-rules,vault}.test.ts',
   'test/database/{mend-file-system,timestamp}.test.ts',
   'test/ephemeral/{cache,clock-steps,memory}.test.ts',
   'test/management/{errors,retries,types}.test.ts',

@@ -26,7 +26,17 @@ const isomorphic = ['zod', '@noble/'];
 const server = { node: true, environment: false } as const;
 const anywhere = { node: false, environment: false } as const;
 
-const browser = ['react', 'react/', 'react-dom', 'react-dom/', '@tanstack/', '@base-ui/react/', 'uplot', 'uplot/', 'uqr'];
+const browser = [
+  'react',
+  'react/',
+  'react-dom',
+  'react-dom/',
+  '@tanstack/',
+  '@base-ui/react/',
+  'uplot',
+  'uplot/',
+  'uqr',
+];
 
 /** A folder of the dashboard, and the folders that it may import from. */
 const dashboardPart = (folder: string, below: readonly string[]): Direction => ({
@@ -113,8 +123,15 @@ const directions: readonly Direction[] = [
   dashboardPart('api/', ['generated/']),
   {
     part: 'src/dashboard/vite.config.ts',
-    ours: [],
+    ours: ['src/dashboard/inline-documents.ts'],
     packages: { only: ['vite', '@vitejs/plugin-react'] },
+    node: true,
+    environment: false,
+  },
+  {
+    part: 'src/dashboard/inline-documents.ts',
+    ours: [],
+    packages: { only: ['vite'] },
     node: true,
     environment: false,
   },

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Menu, MenuItem } from '../ui/menu.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { MenuItem } from '../ui/menu-items.tsx';
 import styles from './filter-bar.module.css';
-import { SearchInput } from './search-input.tsx';
+import { SearchInput, type SearchInputProps } from './search-input.tsx';
 
 export interface Filter<Kind extends string> {
   readonly kind: Kind;
@@ -11,10 +12,8 @@ export interface Filter<Kind extends string> {
   readonly text: string | null;
 }
 
-interface FilterBarProps<Kind extends string> {
+interface FilterBarProps<Kind extends string> extends Pick<SearchInputProps, 'placeholder' | 'lookUp'> {
   readonly search: string;
-  /** What a search finds, such as "Device or address". */
-  readonly placeholder: string;
   readonly onSearch: (q: string) => void;
   readonly filters: readonly Filter<Kind>[];
   readonly onEdit: (kind: Kind) => void;
@@ -25,10 +24,10 @@ interface FilterBarProps<Kind extends string> {
 
 /** A search, the filters that are set, and a menu of all. */
 export function FilterBar<Kind extends string>(props: FilterBarProps<Kind>) {
-  const { search, placeholder, onSearch, filters, onEdit, onRemove, children } = props;
+  const { search, placeholder, lookUp, onSearch, filters, onEdit, onRemove, children } = props;
   return (
     <div className={styles.bar}>
-      <SearchInput value={search} placeholder={placeholder} onChange={onSearch} />
+      <SearchInput value={search} placeholder={placeholder} lookUp={lookUp} onChange={onSearch} />
       {filters.map(
         ({ kind, label, text }) =>
           text !== null && (

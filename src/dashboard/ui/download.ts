@@ -5,8 +5,8 @@ export function download(name: string, parts: readonly string[], type = 'text/cs
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads the file after the click.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  // The browser needs the address until the download has begun.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 /** Such as "photo-lab-licenses-2026-11-23.csv". */

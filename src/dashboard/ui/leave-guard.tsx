@@ -1,25 +1,31 @@
 import { useBlocker } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { ConfirmDialog } from './dialog.tsx';
 
-/**
- * Asks before a screen with unsaved changes is left. Navigate with `ignoreBlocker` after they were saved.
- * @param isChanged whether there are any
- */
-export function LeaveGuard({ isChanged }: { readonly isChanged: boolean }) {
+export interface LeaveQuestionProps {
+  readonly onLeave: () => void;
+  readonly onStay: () => void;
+}
+
+const UnsavedChanges = ({ onLeave, onStay }: LeaveQuestionProps) => (
+  <ConfirmDialog title="Leave without saving?" action="Discard changes" onConfirm={onLeave} onClose={onStay}>
+    <p>What you changed on this page is not saved. If you leave, it is lost.</p>
+  </ConfirmDialog>
+);
+
+interface LeaveGuardProps {
+  /** Whether there is something to lose. */
+  readonly isActive: boolean;
+  /** The dialog that asks; by default about unsaved changes. */
+  readonly Question?: (props: LeaveQuestionProps) => ReactNode;
+}
+
+/** Asks before a screen is left with something to lose. Navigate with `ignoreBlocker` after it was saved. */
+export function LeaveGuard({ isActive, Question = UnsavedChanges }: LeaveGuardProps) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
-    enableBeforeUnload: () => isChanged,
+    shouldBlockFn: ({ current, next }) => isActive && current.pathname !== next.pathname,
+    enableBeforeUnload: () => isActive,
     withResolver: true,
   });
-  if (blocker.status !== 'blocked') return null;
-  return (
-    <ConfirmDialog
-      title="Leave without saving?"
-      action="Discard changes"
-      onConfirm={blocker.proceed}
-      onClose={blocker.reset}
-    >
-      <p>What you changed on this page is not saved. If you leave, it is lost.</p>
-    </ConfirmDialog>
-  );
+  return blocker.status === 'blocked' && <Question onLeave={blocker.proceed} onStay={blocker.reset} />;
 }

@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuItem, MenuSeparator } from '../../ui/menu-items.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { type ApiKeyRow, isExpired } from './api-key.ts';
 

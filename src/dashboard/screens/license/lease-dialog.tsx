@@ -6,11 +6,11 @@ import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { download } from '../../ui/download.ts';
 import { TextAreaField } from '../../ui/field.tsx';
 import { momentText } from '../../ui/format.ts';
 import { NumberField } from '../../ui/number-field.tsx';
 import { FormStack, Problem } from '../../ui/page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import type { DialogProps } from './acts.ts';
 import type { LicenseData } from './license-data.ts';
 
@@ -41,7 +41,7 @@ export function LeaseDialog({ license, onClose }: DialogProps & { readonly licen
         onClose={onClose}
         footer={
           <>
-            <Button onClick={() => saveFile(`${license.keyPrefix}lease.txt`, 'text/plain', issued.lease)}>
+            <Button onClick={() => download(`${license.keyPrefix}lease.txt`, [issued.lease], 'text/plain')}>
               Save as a file
             </Button>
             <Button look="primary" onClick={onClose}>

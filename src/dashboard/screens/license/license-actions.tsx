@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuItem, MenuSeparator } from '../../ui/menu-items.tsx';
 import type { Act } from './acts.ts';
 import styles from './license.module.css';
 import type { LicenseData } from './license-data.ts';

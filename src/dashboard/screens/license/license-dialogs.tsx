@@ -1,29 +1,17 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { Act, DialogProps } from './acts.ts';
 import { BanDialog } from './ban-dialog.tsx';
 import { DeleteDialog, ResetDialog } from './confirm-dialogs.tsx';
+import { LeaseDialog } from './lease-dialog.tsx';
 import type { LicenseData } from './license-data.ts';
+import { PolicyDialog } from './policy-dialog.tsx';
 import { RenewDialog } from './renew-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
 import { SuspendDialog } from './suspend-dialog.tsx';
+import { TermsDialog } from './terms-dialog.tsx';
+import { TierDialog } from './tier-dialog.tsx';
 import { UnbanDialog } from './unban-dialog.tsx';
 import type { Suspension } from './use-suspension.ts';
-
-// What is rarely used is loaded when it is opened.
-const LeaseDialog = lazy(() =>
-  import('./lease-dialog.tsx').then(({ LeaseDialog }) => ({ default: LeaseDialog })),
-);
-const PolicyDialog = lazy(() =>
-  import('./policy-dialog.tsx').then(({ PolicyDialog }) => ({ default: PolicyDialog })),
-);
-const RotateDialog = lazy(() =>
-  import('./rotate-dialog.tsx').then(({ RotateDialog }) => ({ default: RotateDialog })),
-);
-const TermsDialog = lazy(() =>
-  import('./terms-dialog.tsx').then(({ TermsDialog }) => ({ default: TermsDialog })),
-);
-const TierDialog = lazy(() =>
-  import('./tier-dialog.tsx').then(({ TierDialog }) => ({ default: TierDialog })),
-);
 
 interface LicenseDialogsProps extends DialogProps {
   readonly act: Act | null;

@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useDeveloper } from '../../shell/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Dim } from '../../ui/text.tsx';
+import { UnlockDialog } from '../../vault/unlock-dialog.tsx';
 import { useVaultKey } from '../../vault/unlocked.ts';
 import { open } from '../../vault/vault-key.ts';
 import styles from './license.module.css';
 import type { LicenseData } from './license-data.ts';
 import { NoteForm } from './note-form.tsx';
-
-const UnlockDialog = lazy(() =>
-  import('../../vault/unlock-dialog.tsx').then(({ UnlockDialog }) => ({ default: UnlockDialog })),
-);
 
 /** The text of a sealed note: null if the open vault is not the one that it was sealed with. */
 function useOpened(sealed: string | null, key: CryptoKey | null) {
@@ -71,11 +68,7 @@ export function Note({ license }: { readonly license: LicenseData }) {
           needsKey={needsKey}
         />
       )}
-      {isUnlocking && (
-        <Suspense>
-          <UnlockDialog onClose={() => setIsUnlocking(false)} />
-        </Suspense>
-      )}
+      <Suspense>{isUnlocking && <UnlockDialog onClose={() => setIsUnlocking(false)} />}</Suspense>
     </Card>
   );
 }

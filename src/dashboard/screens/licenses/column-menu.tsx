@@ -1,6 +1,7 @@
 import type { Column } from '../../list/columns.ts';
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuCheck } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuCheck } from '../../ui/menu-items.tsx';
 
 interface ColumnMenuProps<Row> {
   readonly columns: readonly Column<Row>[];

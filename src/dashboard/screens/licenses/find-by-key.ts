@@ -1,5 +1,6 @@
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
+import type { Found } from '../../list/search-input.tsx';
 
 const LicensesByKey = graphql(`
   query LicensesByKey($applicationId: ID!, $q: String!) {
@@ -16,10 +17,16 @@ const LicensesByKey = graphql(`
 `);
 
 /**
- * The prefix of the license that has this key. The key is sent once and kept nowhere: not in the address, and not in the
- * cache of answers.
+ * Finds a license by its whole key. The key is sent once and kept nowhere: not in the address, and not in the cache of
+ * answers.
  */
-export async function findPrefixByKey(applicationId: string, key: string): Promise<string | null> {
+export async function findByKey(applicationId: string, key: string): Promise<Found> {
   const { application } = await request(LicensesByKey, { applicationId, q: key });
-  return application?.licenses.edges[0]?.node.keyPrefix ?? null;
+  const prefix = application?.licenses.edges[0]?.node.keyPrefix;
+  return prefix === undefined
+    ? { q: '', says: 'No license of this application has this key.' }
+    : {
+        q: prefix,
+        says: 'Found by its whole key. The search keeps only the prefix, because addresses of pages are easily passed on.',
+      };
 }

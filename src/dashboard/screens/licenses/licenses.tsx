@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { queryOf } from '../../api/query.ts';
 import { graphql } from '../../generated/gql.ts';
 import { List } from '../../list/list.tsx';
@@ -12,18 +12,15 @@ import { countText } from '../../ui/format.ts';
 import { PageHeader } from '../../ui/page.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { licenseColumns } from './columns.tsx';
+import { ExportLicenses } from './export-dialog.tsx';
 import { filterOf, isFiltered } from './filter.ts';
-import { FilterBar } from './filter-bar.tsx';
 import { useHiddenColumns } from './hidden-columns.ts';
 import { LicenseCard } from './license-card.tsx';
+import { LicenseFilters } from './license-filters.tsx';
 import styles from './licenses.module.css';
 import { LicensesPage, readLicenses } from './licenses-page.ts';
 import { NoLicenses } from './no-licenses.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-
-const ExportDialog = lazy(() =>
-  import('./export-dialog.tsx').then(({ ExportDialog }) => ({ default: ExportDialog })),
-);
 
 const LicensesInAll = graphql(`
   query LicensesInAll($applicationId: ID!) {
@@ -79,7 +76,7 @@ export function Licenses() {
           Mint keys <kbd className={styles.shortcut}>m</kbd>
         </ButtonLink>
       </PageHeader>
-      <FilterBar
+      <LicenseFilters
         applicationId={applicationId}
         search={search}
         onChange={(next, replace = false) =>
@@ -103,16 +100,14 @@ export function Licenses() {
         empty={<NoLicenses applicationId={applicationId} isFiltered={isFiltered(search)} />}
       />
       <SelectionBar licenses={licenses} selection={selection} total={total} />
-      <Suspense>
-        {isExporting && (
-          <ExportDialog
-            applicationName={application?.name ?? ''}
-            licenses={licenses}
-            total={total.count}
-            onClose={() => setIsExporting(false)}
-          />
-        )}
-      </Suspense>
+      {isExporting && (
+        <ExportLicenses
+          applicationName={application?.name ?? ''}
+          licenses={licenses}
+          total={total.count}
+          onClose={() => setIsExporting(false)}
+        />
+      )}
     </>
   );
 }

@@ -1,16 +1,14 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { isEmpty, type SelectionState } from '../../list/selection.ts';
 import { Button } from '../../ui/button.tsx';
 import { countText, numberText } from '../../ui/format.ts';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuItem } from '../../ui/menu-items.tsx';
 import { type BulkAct, bulkActs, isDangerous } from './bulk/acts.ts';
 import styles from './bulk/bulk.module.css';
+import { BulkDialog } from './bulk/bulk-dialog.tsx';
 import type { BulkTarget } from './bulk/send-bulk.ts';
 import type { LicenseQuery } from './read-all.ts';
-
-const BulkDialog = lazy(() =>
-  import('./bulk/bulk-dialog.tsx').then(({ BulkDialog }) => ({ default: BulkDialog })),
-);
 
 interface SelectionBarProps {
   readonly licenses: LicenseQuery;
@@ -70,20 +68,18 @@ export function SelectionBar({ licenses, selection: state, total }: SelectionBar
           </div>
         </section>
       )}
-      <Suspense>
-        {opened !== null && (
-          <BulkDialog
-            act={opened.act}
-            target={opened.target}
-            applicationId={applicationId}
-            licenses={licenses}
-            onClose={(isChanged) => {
-              setOpened(null);
-              if (isChanged) state.clear();
-            }}
-          />
-        )}
-      </Suspense>
+      {opened !== null && (
+        <BulkDialog
+          act={opened.act}
+          target={opened.target}
+          applicationId={applicationId}
+          licenses={licenses}
+          onClose={(isChanged) => {
+            setOpened(null);
+            if (isChanged) state.clear();
+          }}
+        />
+      )}
     </>
   );
 }

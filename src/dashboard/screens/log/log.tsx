@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { queryOf } from '../../api/query.ts';
 import type { LogEntryFragment } from '../../generated/graphql.ts';
 import { List } from '../../list/list.tsx';
@@ -9,6 +9,8 @@ import { Button } from '../../ui/button.tsx';
 import { countText, numberText } from '../../ui/format.ts';
 import { PageHeader } from '../../ui/page.tsx';
 import { abovePages } from './above-pages.ts';
+import { EntryDialog } from './entry-dialog.tsx';
+import { ExportLog } from './export-dialog.tsx';
 import { LiveControls } from './live-controls.tsx';
 import styles from './log.module.css';
 import { LogCard, logColumns } from './log-columns.tsx';
@@ -18,13 +20,6 @@ import { NoEntries } from './no-entries.tsx';
 import type { LogSearch } from './search.ts';
 import { useAtTop } from './use-at-top.ts';
 import { useLiveLog } from './use-live-log.ts';
-
-const EntryDialog = lazy(() =>
-  import('./entry-dialog.tsx').then((module) => ({ default: module.EntryDialog })),
-);
-const ExportDialog = lazy(() =>
-  import('./export-dialog.tsx').then((module) => ({ default: module.ExportDialog })),
-);
 
 const from = '/shell/applications/$applicationId/log';
 
@@ -109,17 +104,15 @@ export function Log() {
           <NoEntries applicationId={applicationId} isFiltered={isFiltered} onClear={() => setSearch({})} />
         }
       />
-      <Suspense>
-        {opened !== null && <EntryDialog entry={opened} onClose={() => setOpened(null)} />}
-        {isExporting && (
-          <ExportDialog
-            applicationName={application?.name ?? ''}
-            log={log}
-            total={all.total?.count ?? 0}
-            onClose={() => setIsExporting(false)}
-          />
-        )}
-      </Suspense>
+      {opened !== null && <EntryDialog entry={opened} onClose={() => setOpened(null)} />}
+      {isExporting && (
+        <ExportLog
+          applicationName={application?.name ?? ''}
+          log={log}
+          total={all.total?.count ?? 0}
+          onClose={() => setIsExporting(false)}
+        />
+      )}
     </>
   );
 }

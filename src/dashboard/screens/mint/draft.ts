@@ -1,7 +1,15 @@
 import type { CreateLicensesInput, PolicyStart } from '../../generated/graphql.ts';
+import {
+  areRowsComplete,
+  type MetadataRows,
+  metadataOf,
+  metadataRowsOf,
+  recordOf,
+  rowsOf,
+  type ValueRow,
+} from '../../terms/value-rows.ts';
 import { maskProblem } from '../../vault/private-keys.ts';
 import type { MintPolicy } from './use-mint-policies.ts';
-import { rowProblem, rowsOf, type ValueRow, valuesOf } from './value-rows.ts';
 
 export const largestAmount = 10_000;
 
@@ -16,8 +24,7 @@ export interface TermsDraft {
   /** Empty: that of the policy, or of the account. */
   readonly mask: string;
   readonly entitlements: readonly ValueRow[];
-  readonly publicMetadata: readonly ValueRow[];
-  readonly privateMetadata: readonly ValueRow[];
+  readonly metadata: MetadataRows;
 }
 
 export interface MintDraft extends TermsDraft {
@@ -38,8 +45,7 @@ export const termsOf = (policy: MintPolicy | undefined): TermsDraft => ({
   graceSeconds: policy?.graceSeconds ?? 0,
   mask: '',
   entitlements: rowsOf(policy?.entitlements),
-  publicMetadata: rowsOf(policy?.metadata.client),
-  privateMetadata: rowsOf(policy?.metadata.private),
+  metadata: metadataRowsOf(policy?.metadata ?? {}),
 });
 
 export const draftOf = (policy: MintPolicy | undefined): MintDraft => ({
@@ -66,10 +72,8 @@ export type MintProblems = Partial<Record<keyof MintDraft, string>>;
 
 /** What has to be changed before keys can be minted, by field. */
 export function problemsOf(draft: MintDraft): MintProblems {
-  const rows = [...draft.entitlements, ...draft.publicMetadata, ...draft.privateMetadata];
-  const rowsProblem = [draft.entitlements, draft.publicMetadata, draft.privateMetadata].some((list) =>
-    list.some((row) => rowProblem(row, list) !== null),
-  );
+  const { entitlements, metadata } = draft;
+  const areComplete = [entitlements, metadata.client, metadata.private].every(areRowsComplete);
   const mask = draft.mask === '' ? null : maskProblem(draft.mask);
   const tags = tagsOf(draft.tags);
   return {
@@ -80,7 +84,7 @@ export function problemsOf(draft: MintDraft): MintProblems {
     ...(tags.length > 20 && { tags: 'Use at most 20 tags.' }),
     ...(tags.some((tag) => tag.length > 64) && { tags: 'Use at most 64 characters for a tag.' }),
     ...(mask !== null && { mask }),
-    ...(rows.length > 0 && rowsProblem && { entitlements: 'A name or a value is not valid.' }),
+    ...(!areComplete && { entitlements: 'A name or a value is not valid.' }),
   };
 }
 
@@ -101,8 +105,8 @@ export function termsInput(
     subscriptionTier: Number(draft.tier),
     deviceLimit: Number(draft.deviceLimit),
     graceSeconds: draft.graceSeconds,
-    entitlements: valuesOf(draft.entitlements),
-    metadata: { client: valuesOf(draft.publicMetadata), private: valuesOf(draft.privateMetadata) },
+    entitlements: recordOf(draft.entitlements),
+    metadata: metadataOf(draft.metadata),
   };
   const known = policy && {
     ...policy,

@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, lazy, Suspense, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, Suspense, useState } from 'react';
 import { asApiError } from '../../api/api-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { Button } from '../../ui/button.tsx';
@@ -7,16 +7,13 @@ import { numberText } from '../../ui/format.ts';
 import { Card, FieldPair, Problem } from '../../ui/page.tsx';
 import { Dim } from '../../ui/text.tsx';
 import { defaultMask } from '../../vault/private-keys.ts';
+import { UnlockDialog } from '../../vault/unlock-dialog.tsx';
 import { AdvancedFields } from './advanced-fields.tsx';
 import { draftOf, type MintDraft, problemsOf, termsOf } from './draft.ts';
 import styles from './mint.module.css';
 import { NoteField } from './note-field.tsx';
 import { TermsFields } from './terms-fields.tsx';
 import type { MintPolicy } from './use-mint-policies.ts';
-
-const UnlockDialog = lazy(() =>
-  import('../../vault/unlock-dialog.tsx').then(({ UnlockDialog }) => ({ default: UnlockDialog })),
-);
 
 interface MintFormProps {
   readonly policies: readonly MintPolicy[];
@@ -68,6 +65,7 @@ export function MintForm({
             <FieldPair>
               <TextField
                 label="How many keys"
+                autoFocus
                 inputMode="numeric"
                 hint="1 to 10,000 at once."
                 value={draft.amount}
@@ -116,6 +114,7 @@ export function MintForm({
               inheritedMask={inheritedMask}
               problems={problems}
               error={error}
+              showsIssues={isTried}
               onChange={set}
             />
           </div>

@@ -1,6 +1,7 @@
-import { useBlocker, useParams, useSearch } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useDeveloper } from '../../shell/session.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { PageHeader } from '../../ui/page.tsx';
 import { useVaultKey } from '../../vault/unlocked.ts';
 import { termsInput } from './draft.ts';
@@ -30,11 +31,6 @@ function MintOf({ applicationId }: { readonly applicationId: string }) {
     setMinted(keys);
   });
   const isAtRisk = isBusy || (minted !== null && !isKept);
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isAtRisk && current.pathname !== next.pathname,
-    enableBeforeUnload: () => isAtRisk,
-    withResolver: true,
-  });
   return (
     <>
       {minted === null ? (
@@ -68,7 +64,7 @@ function MintOf({ applicationId }: { readonly applicationId: string }) {
           onMore={() => setMinted(null)}
         />
       )}
-      {blocker.status === 'blocked' && <LeaveDialog onLeave={blocker.proceed} onStay={blocker.reset} />}
+      <LeaveGuard isActive={isAtRisk} Question={LeaveDialog} />
     </>
   );
 }

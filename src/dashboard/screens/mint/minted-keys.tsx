@@ -5,6 +5,7 @@ import { csvLine } from '../../ui/csv.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { download, fileName } from '../../ui/download.ts';
 import { numberText } from '../../ui/format.ts';
+import type { LeaveQuestionProps } from '../../ui/leave-guard.tsx';
 import { ButtonRow, Notice, PageHeader } from '../../ui/page.tsx';
 import { tellError } from '../../ui/toast.ts';
 import { KeyList } from './key-list.tsx';
@@ -79,13 +80,8 @@ export function MintedKeys(props: MintedKeysProps) {
   );
 }
 
-interface LeaveDialogProps {
-  readonly onLeave: () => void;
-  readonly onStay: () => void;
-}
-
 /** Asks before keys are lost. */
-export const LeaveDialog = ({ onLeave, onStay }: LeaveDialogProps) => (
+export const LeaveDialog = ({ onLeave, onStay }: LeaveQuestionProps) => (
   <ConfirmDialog
     title="Leave without the keys?"
     action="Leave and lose the keys"

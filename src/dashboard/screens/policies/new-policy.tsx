@@ -67,7 +67,7 @@ export function NewPolicy() {
           </div>
         }
       />
-      <LeaveGuard isChanged={isChanged && !create.isPending} />
+      <LeaveGuard isActive={isChanged && !create.isPending} />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { present } from '../../api/present.ts';
 import { useRead } from '../../api/query.ts';
 import { useChange } from '../../api/use-change.ts';
@@ -15,14 +15,11 @@ import { Mono } from '../../ui/text.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { tell } from '../../ui/toast.ts';
 import { changedMembers, isEmptyChange, useDraft } from '../../ui/use-draft.ts';
+import { ApplyDialog } from './apply-dialog.tsx';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { PolicyFields } from './policy-fields.ts';
 import { PolicyForm } from './policy-form.tsx';
 import { inputOf, valuesOf } from './policy-values.ts';
-
-const ApplyDialog = lazy(() =>
-  import('./apply-dialog.tsx').then((module) => ({ default: module.ApplyDialog })),
-);
 
 const PolicyScreen = graphql(`
   query PolicyScreen($applicationId: ID!, $policyId: ID!) {
@@ -107,19 +104,17 @@ export function Policy() {
           )
         }
       />
-      <LeaveGuard isChanged={isChanged} />
+      <LeaveGuard isActive={isChanged} />
       {open === 'delete' && (
         <DeletePolicyDialog policy={{ ...policy, applicationId }} onClose={() => setOpen(null)} />
       )}
-      <Suspense>
-        {open === 'apply' && (
-          <ApplyDialog
-            policy={{ ...policy, applicationId }}
-            isChanged={isChanged}
-            onClose={() => setOpen(null)}
-          />
-        )}
-      </Suspense>
+      {open === 'apply' && (
+        <ApplyDialog
+          policy={{ ...policy, applicationId }}
+          isChanged={isChanged}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </>
   );
 }

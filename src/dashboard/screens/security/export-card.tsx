@@ -3,8 +3,8 @@ import { useConfirmation } from '../../api/confirmation.ts';
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
+import { download } from '../../ui/download.ts';
 import { ButtonRow, Card, Problem, Stack } from '../../ui/page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { tell } from '../../ui/toast.ts';
 import styles from './security.module.css';
 
@@ -22,10 +22,10 @@ export function ExportCard() {
     mutationFn: () => confirmed(() => request(SecurityExport, {})),
     onSuccess: ({ accountExport }) => {
       const day = new Date().toISOString().slice(0, 10);
-      saveFile(
+      download(
         `latchkey-account-${day}.json`,
+        [`${JSON.stringify(accountExport, null, 2)}\n`],
         'application/json',
-        `${JSON.stringify(accountExport, null, 2)}\n`,
       );
       tell('The export was saved as a file.');
       // A confirmation may have used a recovery code.

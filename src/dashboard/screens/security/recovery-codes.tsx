@@ -3,8 +3,8 @@ import { useDeveloper } from '../../shell/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { download } from '../../ui/download.ts';
 import { ButtonRow, Notice } from '../../ui/page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { useLeaveGuard } from '../../ui/use-leave-guard.ts';
 import styles from './security.module.css';
 
@@ -22,7 +22,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const text = `${codes.join('\n')}\n`;
   const close = () => (isKept ? onClose() : setWasWarned(true));
   const save = () => {
-    saveFile('latchkey-recovery-codes.txt', 'text/plain', `Latchkey recovery codes of ${email}\n\n${text}`);
+    download('latchkey-recovery-codes.txt', [`Latchkey recovery codes of ${email}\n\n${text}`], 'text/plain');
     setIsKept(true);
   };
   const print = () => {

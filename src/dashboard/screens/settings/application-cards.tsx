@@ -1,16 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { SettingsScreenQuery } from '../../generated/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Mono } from '../../ui/text.tsx';
 import { Day } from '../../ui/time.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
 import { ExportCard } from './export-card.tsx';
 import styles from './settings.module.css';
-
-const DeleteDialog = lazy(() =>
-  import('./delete-dialog.tsx').then((module) => ({ default: module.DeleteDialog })),
-);
 
 type Application = NonNullable<SettingsScreenQuery['application']>;
 
@@ -56,9 +53,7 @@ export function ApplicationCards({ application }: { readonly application: Applic
           </Button>
         </div>
       </Card>
-      <Suspense>
-        {isDeleting && <DeleteDialog application={application} onClose={() => setIsDeleting(false)} />}
-      </Suspense>
+      {isDeleting && <DeleteDialog application={application} onClose={() => setIsDeleting(false)} />}
     </>
   );
 }

@@ -4,8 +4,8 @@ import { present } from '../../api/present.ts';
 import { request } from '../../api/request.ts';
 import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
+import { download } from '../../ui/download.ts';
 import { Card, Problem } from '../../ui/page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import styles from './settings.module.css';
 
 const SettingsExport = graphql(`
@@ -26,7 +26,7 @@ export function ExportCard({ application: { id, name } }: ExportCardProps) {
   const read = useMutation({
     mutationFn: () => confirmed(() => request(SettingsExport, { applicationId: id })),
     onSuccess: ({ endUserExport }) =>
-      saveFile(fileNameOf(name), 'application/json', JSON.stringify(present(endUserExport), null, 2)),
+      download(fileNameOf(name), [JSON.stringify(present(endUserExport), null, 2)], 'application/json'),
   });
   return (
     <Card title="Users' data">

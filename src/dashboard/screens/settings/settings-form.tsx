@@ -81,7 +81,7 @@ export function SettingsForm({ applicationId, current }: SettingsFormProps) {
       {asks && (
         <ConsequencesDialog consequences={consequences} onConfirm={save} onClose={() => setAsks(false)} />
       )}
-      <LeaveGuard isChanged={count > 0} />
+      <LeaveGuard isActive={count > 0} />
     </form>
   );
 }

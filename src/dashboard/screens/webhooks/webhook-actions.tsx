@@ -1,6 +1,7 @@
 import { useChange } from '../../api/use-change.ts';
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { MenuItem, MenuSeparator } from '../../ui/menu-items.tsx';
 import { tell, tellError } from '../../ui/toast.ts';
 import { WebhooksUpdate } from './edit-webhook.tsx';
 
