@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)('a vendor without a terminal', () => {
 
   test('sets a policy', async () => {
     await navigate('Policies');
-    await page.getByRole('link', { name: 'New policy' }).first().click();
+    await page.getByRole('link', { name: 'Create policy' }).first().click();
     await page.getByLabel('Name', { exact: true }).first().fill('Pro');
     await button('Create policy').click();
     await heading('Pro').waitFor();

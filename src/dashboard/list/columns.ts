@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly width?: string;
   /** Right-aligned. */
   readonly number?: boolean;
+  /** Never left out, such as what can be done with a row. */
+  readonly stays?: boolean;
 }
 
 /** What a column without a width needs at least, and the column of checkboxes. */
@@ -21,14 +23,19 @@ export function columnsWithoutRoom<Row>(
   hidden: ReadonlySet<string>,
   width: number,
 ): readonly string[] {
+  const shown = columns.filter(({ id }) => !hidden.has(id));
   let used = checkWidth;
-  return columns
-    .filter(({ id }) => !hidden.has(id))
+  for (const column of shown) if (column.stays) used += widthOf(column);
+  return shown
     .filter((column, index) => {
-      used += column.width?.endsWith('px') ? Number.parseInt(column.width, 10) : leastWidth;
+      if (column.stays) return false;
+      used += widthOf(column);
       return used > width && index > 0;
     })
     .map(({ id }) => id);
 }
+
+const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
+  width?.endsWith('px') ? Number.parseInt(width, 10) : leastWidth;
 
 export const features = tableFeatures({ columnVisibilityFeature });

@@ -46,7 +46,7 @@ export function FilterBar<Kind extends string>(props: FilterBarProps<Kind>) {
             </span>
           ),
       )}
-      <Menu trigger={<Button look="quiet">+ Filter</Button>} align="start">
+      <Menu trigger={<Button look="pill">+ Filter</Button>} align="start">
         {filters.map(({ kind, label }) => (
           <MenuItem key={kind} onSelect={() => onEdit(kind)}>
             {label}…

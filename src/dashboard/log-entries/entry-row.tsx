@@ -49,7 +49,7 @@ export function EntryRow({ entry, without, action }: EntryRowProps) {
             to="/applications/$applicationId/licenses/$licenseId"
             params={{ applicationId, licenseId: license.id }}
           >
-            <Mono>{license.keyPrefix}</Mono>
+            <Mono>{license.keyPrefix}…</Mono>
           </Link>
         )}
         {user && applicationId && without !== 'user' && (

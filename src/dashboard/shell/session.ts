@@ -42,6 +42,10 @@ export function useDeveloper(): Developer {
   return me;
 }
 
+/** The name of an application; empty if the developer has more than the session lists. */
+export const useApplicationName = (id: string): string =>
+  useApplications().find((application) => application.id === id)?.name ?? '';
+
 /** The developer's applications, newest first. */
 export const useApplications = (): readonly ApplicationInSession[] =>
   useDeveloper().applications.edges.map(({ node }) => node);

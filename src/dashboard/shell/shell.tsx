@@ -29,30 +29,32 @@ export function Shell() {
   useFocusOnNavigation(pathname, main);
   return (
     <ConfirmationProvider>
-      <a
-        className={styles.skip}
-        href={`${pathname}#main`}
-        onClick={(event) => focusMain(event, main.current)}
-      >
-        Skip to the content
-      </a>
       <div className={styles.app}>
-        <div className={styles.top}>
-          <span className={styles.brand}>
-            <span className={styles.mark} aria-hidden />
-            Latchkey
-          </span>
-          <Button look="quiet" onClick={() => setOpen('palette')}>
-            Search
-          </Button>
-          <Button
-            aria-expanded={open === 'menu'}
-            aria-controls="navigation"
-            onClick={() => setOpen(open === 'menu' ? null : 'menu')}
+        <header className={styles.header}>
+          <a
+            className={styles.skip}
+            href={`${pathname}#main`}
+            onClick={(event) => focusMain(event, main.current)}
           >
-            {open === 'menu' ? 'Close' : 'Menu'}
-          </Button>
-        </div>
+            Skip to the content
+          </a>
+          <div className={styles.top}>
+            <span className={styles.brand}>
+              <span className={styles.mark} aria-hidden />
+              Latchkey
+            </span>
+            <Button look="quiet" onClick={() => setOpen('palette')}>
+              Search
+            </Button>
+            <Button
+              aria-expanded={open === 'menu'}
+              aria-controls="navigation"
+              onClick={() => setOpen(open === 'menu' ? null : 'menu')}
+            >
+              {open === 'menu' ? 'Close' : 'Menu'}
+            </Button>
+          </div>
+        </header>
         <Navigation
           id="navigation"
           applicationId={applicationId}

@@ -1,4 +1,5 @@
 import { Fragment, useState } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import styles from './shell.module.css';
 import { currentShortcuts } from './shortcuts.ts';
@@ -10,7 +11,7 @@ export function ShortcutsHelp({ onClose }: { readonly onClose: () => void }) {
     ...currentShortcuts(),
   ]);
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose} footer={<Button onClick={onClose}>Close</Button>}>
       <dl className={styles.help}>
         {shortcuts.map(({ keys, label }) => (
           <Fragment key={keys}>

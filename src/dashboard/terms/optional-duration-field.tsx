@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { type DurationUnit, durationOf, durationUnits, secondsOf } from '../ui/duration.ts';
+import { type DurationUnit, durationOf, durationUnits, secondsOf, unitText } from '../ui/duration.ts';
 import styles from '../ui/field.module.css';
 import { Field } from '../ui/field.tsx';
 
@@ -64,7 +64,7 @@ export function OptionalDurationField(props: OptionalDurationFieldProps) {
             <option value="none">{none}</option>
             {durationUnits.map((known) => (
               <option key={known.unit} value={known.unit}>
-                {known.unit}
+                {unitText(known.unit, shown.amount)}
               </option>
             ))}
           </select>

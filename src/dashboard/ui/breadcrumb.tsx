@@ -9,13 +9,20 @@ interface BreadcrumbProps {
   readonly children: ReactNode;
 }
 
-/** Where a screen is: above its header. */
-export const Breadcrumb = ({ applicationId, applicationName, children }: BreadcrumbProps) => (
+/** Where a screen of the account is: above its header. */
+export const Trail = ({ children }: { readonly children: ReactNode }) => (
   <nav className={styles.breadcrumb} aria-label="Breadcrumb">
+    {children}
+  </nav>
+);
+
+/** Where a screen of an application is: above its header. */
+export const Breadcrumb = ({ applicationId, applicationName, children }: BreadcrumbProps) => (
+  <Trail>
     <Link to="/applications/$applicationId/settings" params={{ applicationId }}>
       {applicationName}
     </Link>
     <span aria-hidden>/</span>
     {children}
-  </nav>
+  </Trail>
 );

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 import styles from './button.module.css';
 import { classNames } from './class-names.ts';
 
-export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet';
+export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet' | 'pill';
 
 interface Look {
   readonly look?: ButtonLook;
@@ -31,6 +31,7 @@ export function Button({
   return (
     <button
       {...rest}
+      data-look={look}
       type={type}
       className={classOf({ look, small }, className)}
       aria-disabled={busy || undefined}
@@ -44,5 +45,5 @@ export function Button({
 
 /** A link of the router that looks like a button. */
 export const ButtonLink = createLink(({ look, small, className, ...rest }: ComponentProps<'a'> & Look) => (
-  <a {...rest} className={classOf({ look, small }, className)} />
+  <a {...rest} data-look={look} className={classOf({ look, small }, className)} />
 ));

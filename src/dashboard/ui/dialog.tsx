@@ -14,7 +14,15 @@ interface DialogProps {
 }
 
 /** What has the focus at first: a field before buttons, and not the region that scrolls. */
-const firstControl = 'input:not([hidden], :disabled), select, textarea, button, a[href]';
+const firstControls = ['input:not([hidden], :disabled), select, textarea', 'button, a[href]'] as const;
+
+function firstControlIn(popup: HTMLElement | null): HTMLElement | true {
+  for (const controls of firstControls) {
+    const first = popup?.querySelector<HTMLElement>(controls);
+    if (first) return first;
+  }
+  return true;
+}
 
 /** A modal dialog. Render it while it is open. */
 export function Dialog({ title, children, footer, wide = false, onClose }: DialogProps) {
@@ -26,7 +34,7 @@ export function Dialog({ title, children, footer, wide = false, onClose }: Dialo
         <BaseDialog.Popup
           ref={popup}
           className={classNames(styles.popup, wide && styles.wide)}
-          initialFocus={() => popup.current?.querySelector<HTMLElement>(firstControl) ?? true}
+          initialFocus={() => firstControlIn(popup.current)}
         >
           <BaseDialog.Title className={styles.title}>{title}</BaseDialog.Title>
           {/* A region that scrolls must be reachable by keyboard. */}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
-import { type DurationUnit, durationOf, durationUnits, secondsOf } from './duration.ts';
+import { type DurationUnit, durationOf, durationUnits, secondsOf, unitText } from './duration.ts';
 import styles from './field.module.css';
 import { Field } from './field.tsx';
 
@@ -53,7 +53,7 @@ export function DurationField({ label, hint, error, value, onChange, disabled }:
           >
             {durationUnits.map((known) => (
               <option key={known.unit} value={known.unit}>
-                {known.unit}
+                {unitText(known.unit, shown.amount)}
               </option>
             ))}
           </select>

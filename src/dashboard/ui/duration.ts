@@ -18,16 +18,28 @@ export interface Duration {
 export const secondsOf = ({ amount, unit }: Duration): number =>
   amount * (durationUnits.find((known) => known.unit === unit)?.seconds ?? 1);
 
-/** The largest unit that fits a whole number of times; days rather than months unless they are whole. */
+/** Up to here, vendors say days rather than months. */
+const mostDays = 90 * 86_400;
+
+/** The largest unit that fits a whole number of times. */
 export function durationOf(seconds: number, fallback: DurationUnit = 'days'): Duration {
-  const fitting = durationUnits.find((known) => seconds >= known.seconds && seconds % known.seconds === 0);
+  const fitting = durationUnits.find(
+    (known) =>
+      seconds >= known.seconds &&
+      seconds % known.seconds === 0 &&
+      (known.unit !== 'months' || seconds > mostDays),
+  );
   return fitting === undefined
     ? { amount: 0, unit: fallback }
     : { amount: seconds / fitting.seconds, unit: fitting.unit };
 }
 
+/** Such as "days", or "day" for one. */
+export const unitText = (unit: DurationUnit, amount: number): string =>
+  amount === 1 ? unit.slice(0, -1) : unit;
+
 /** Such as "30 days" or "1 year". */
 export function durationText(seconds: number): string {
   const { amount, unit } = durationOf(seconds, 'seconds');
-  return `${amount.toLocaleString('en')} ${amount === 1 ? unit.slice(0, -1) : unit}`;
+  return `${amount.toLocaleString('en')} ${unitText(unit, amount)}`;
 }

@@ -127,8 +127,14 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
   );
 }
 
-export const Notice = ({ children }: { readonly children: ReactNode }) => (
-  <div className={styles.notice}>{children}</div>
+interface NoticeProps {
+  /** Whether it only tells, and warns of nothing. */
+  readonly calm?: boolean;
+  readonly children: ReactNode;
+}
+
+export const Notice = ({ calm = false, children }: NoticeProps) => (
+  <div className={classNames(styles.notice, calm && styles.calm)}>{children}</div>
 );
 
 /** Appears only after a moment, so that fast answers do not flicker. */

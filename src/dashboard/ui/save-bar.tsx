@@ -11,13 +11,13 @@ interface SaveBarProps {
 /** Stays in reach at the bottom of a form with unsaved changes; "Save changes" submits the form. */
 export const SaveBar = ({ text, busy, onDiscard }: SaveBarProps) => (
   <div className={styles.bar}>
-    <Button look="primary" type="submit" busy={busy}>
-      Save changes
-    </Button>
-    <Button onClick={onDiscard}>Discard changes</Button>
     <span className={styles.text} role="status">
       {text}
     </span>
+    <Button onClick={onDiscard}>Discard changes</Button>
+    <Button look="primary" type="submit" busy={busy}>
+      Save changes
+    </Button>
   </div>
 );
 

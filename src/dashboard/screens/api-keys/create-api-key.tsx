@@ -55,7 +55,7 @@ export function CreateApiKey({ onToken, onClose }: CreateApiKeyProps) {
   };
   return (
     <FormDialog
-      title="Create an API key"
+      title="Create API key"
       action="Create key"
       busy={create.isPending}
       error={create.error}

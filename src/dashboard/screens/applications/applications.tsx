@@ -97,7 +97,7 @@ export function Applications() {
     <>
       <PageHeader title="Applications" sub={pages.total && `${countText(pages.total.count)} in all`}>
         <ButtonLink to="/applications/new" look="primary">
-          New application
+          Create application
         </ButtonLink>
       </PageHeader>
       <List
@@ -122,7 +122,7 @@ export function Applications() {
             title="No applications yet"
             action={
               <ButtonLink to="/applications/new" look="primary">
-                New application
+                Create application
               </ButtonLink>
             }
             curl={createApplicationCurl()}

@@ -40,13 +40,14 @@ export const banColumns = (
   { id: 'since', header: 'Since', width: '120px', cell: ({ createdAt }) => <Day at={createdAt} /> },
   {
     id: 'source',
-    header: 'By the ban of license',
+    header: 'License',
     width: '180px',
     cell: (ban) => <Source applicationId={applicationId} ban={ban} />,
   },
   {
     id: 'remove',
     header: 'Action',
+    stays: true,
     width: '120px',
     number: true,
     cell: (ban) => <Remove ban={ban} onRemove={onRemove} />,

@@ -17,7 +17,8 @@ export const NoBans = ({ applicationId, isFiltered }: NoBansProps) =>
           Show all bans
         </ButtonLink>
       }
-      curl={`curl '${serviceUrl}api/v1/apps/${applicationId}/bans?q=203.0.113' -H 'Authorization: Bearer API_KEY'`}
+      curl={`curl '${serviceUrl}api/v1/apps/${applicationId}/bans?q=203.0.113' \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY"`}
     >
       Remove a filter, or search for less.
     </EmptyState>
@@ -29,8 +30,8 @@ export const NoBans = ({ applicationId, isFiltered }: NoBansProps) =>
           Show licenses
         </ButtonLink>
       }
-      curl={`curl ${serviceUrl}api/v1/licenses/LICENSE_ID/ban -H 'Authorization: Bearer API_KEY' \\
-  -H 'Content-Type: application/json' \\
+      curl={`curl ${serviceUrl}api/v1/licenses/LICENSE_ID/ban \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"scope":"hwid_and_ip"}'`}
     >
       Ban a license together with its devices or an address, and they are listed here.

@@ -9,25 +9,16 @@ import styles from './license.module.css';
 
 interface ColumnsOptions {
   readonly licenseId: string;
-  /** Whether any device says its platform. */
-  readonly hasPlatforms: boolean;
   readonly onRelease: (deviceId: string) => void;
 }
-
-const platformColumn: SimpleColumn<LicenseDeviceFragment> = {
-  header: 'Platform',
-  cell: ({ platform }) => platform ?? <Dim>–</Dim>,
-};
 
 const releasers = { customer: 'by its customer', idle: 'idle', vendor: 'by you' } as const;
 
 export const deviceColumns = ({
   licenseId,
-  hasPlatforms,
   onRelease,
 }: ColumnsOptions): readonly SimpleColumn<LicenseDeviceFragment>[] => [
   { header: 'Device', cell: (device) => <DeviceTitle licenseId={licenseId} device={device} /> },
-  ...(hasPlatforms ? [platformColumn] : []),
   {
     header: 'First seen',
     cell: ({ firstSeenAt }) => (
@@ -48,7 +39,7 @@ export const deviceColumns = ({
     header: 'Address',
     cell: ({ lastIp, country }) =>
       lastIp ? (
-        <span>
+        <span className={styles.line}>
           <Mono>{lastIp}</Mono> {country && <Dim>{country}</Dim>}
         </span>
       ) : (
@@ -67,8 +58,8 @@ export const deviceColumns = ({
         </span>
       ) : (
         <Dim>
-          Released {device.releasedAt && <Day at={device.releasedAt} />}
-          {device.releasedBy && `, ${releasers[device.releasedBy]}`}
+          <span className={styles.line}>Released {device.releasedAt && <Day at={device.releasedAt} />}</span>{' '}
+          {device.releasedBy && <span className={styles.line}>{releasers[device.releasedBy]}</span>}
         </Dim>
       ),
   },

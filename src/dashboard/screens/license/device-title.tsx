@@ -71,12 +71,14 @@ export function DeviceTitle({ licenseId, device }: DeviceTitleProps) {
       <span className={styles.deviceName} title={device.hwid ?? undefined}>
         {device.name ?? (device.hwid ? <Mono>{device.hwid}</Mono> : 'Known by hash only')}
       </span>
-      {device.name && (
-        <span className={styles.deviceHwid}>
-          <Dim>{device.hwid ? <Mono>{device.hwid}</Mono> : 'HWID known by hash only'}</Dim>
-        </span>
-      )}
-      {!device.name && !device.hwid && <Dim>bound by an offline lease</Dim>}
+      <span className={styles.deviceHwid}>
+        <Dim>
+          {device.platform}
+          {device.platform && device.name && ' · '}
+          {device.name && (device.hwid ? <Mono>{device.hwid}</Mono> : 'HWID known by hash only')}
+          {!device.name && !device.hwid && ' bound by an offline lease'}
+        </Dim>
+      </span>
       {device.state === 'active' && (
         <Button
           small

@@ -52,16 +52,17 @@ export function Devices({ license, onAct }: DevicesProps) {
             : 'This application does not bind licenses to devices.'}
         </Dim>
       ) : (
-        <SimpleTable
-          label="Devices"
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={deviceColumns({
-            licenseId: license.id,
-            hasPlatforms: rows.some(({ platform }) => Boolean(platform)),
-            onRelease: setLeavingId,
-          })}
-        />
+        <div className={styles.devices}>
+          <SimpleTable
+            label="Devices"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={deviceColumns({
+              licenseId: license.id,
+              onRelease: setLeavingId,
+            })}
+          />
+        </div>
       )}
       {activeCount > bound.length && (
         <p className={styles.below}>

@@ -43,9 +43,9 @@ export function LicenseFacts({ license }: { readonly license: LicenseData }) {
           ['Suspended', suspendedAt && <Moment key="suspended" at={suspendedAt} />],
           ['Reason', suspensionReason],
           ['Clock', suspendedAt && (clockStopped ? 'Stopped: its remaining term is kept' : 'Runs on')],
+          ['Device limit', numberText(license.deviceLimit)],
           ['Self-service', selfServiceText(license)],
           ['Cooldown', orNone(license.cooldownSeconds, 'None')],
-          ['Device limit', numberText(license.deviceLimit)],
           ['Idle release', orNone(license.releaseIdleAfterSeconds, 'Never')],
           [
             'Lease term',

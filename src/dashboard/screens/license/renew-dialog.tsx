@@ -28,8 +28,8 @@ const LicenseRenew = graphql(`
 `);
 
 const bases = [
-  { value: 'from_expiry', label: 'At its expiry' },
-  { value: 'from_now_if_expired', label: 'Now if it has expired, otherwise at its expiry' },
+  { value: 'from_expiry', label: 'Expiry' },
+  { value: 'from_now_if_expired', label: 'Expiry, or now if it has expired' },
   { value: 'from_now', label: 'Now' },
 ] as const satisfies readonly { value: RenewalBasis; label: string }[];
 
@@ -84,8 +84,10 @@ export function RenewDialog({ license, onClose }: DialogProps & { readonly licen
             onChange={setSeconds}
             error={issueFor(error, 'seconds')}
           />
-          {expiresAt && <SelectField label="Begins" value={basis} options={bases} onChange={setBasis} />}
-          <Notice>
+          {expiresAt && (
+            <SelectField label="Counted from" value={basis} options={bases} onChange={setBasis} />
+          )}
+          <Notice calm>
             <span aria-live="polite">
               {neverExpires
                 ? 'This license never expires, so there is nothing to renew.'

@@ -35,11 +35,18 @@ export const Devices = ({ deviceCount, deviceLimit, overLimit }: LicenseRow) => 
   </span>
 );
 
-export const Tags = ({ tags }: { readonly tags: readonly string[] }) => (
+interface TagsProps {
+  readonly tags: readonly string[];
+  /** How many are shown; of the others, how many there are. */
+  readonly most?: number;
+}
+
+export const Tags = ({ tags, most = tags.length }: TagsProps) => (
   <span className={styles.tags} title={tags.join(', ')}>
-    {tags.map((tag) => (
+    {tags.slice(0, most).map((tag) => (
       <Chip key={tag}>{tag}</Chip>
     ))}
+    {tags.length > most && <Dim>+{tags.length - most}</Dim>}
   </span>
 );
 
@@ -68,7 +75,7 @@ export const licenseColumns = (applicationId: string): readonly Column<LicenseRo
     width: '112px',
     cell: ({ lastSeenAt }) => (lastSeenAt ? <Ago at={lastSeenAt} /> : <Dim>never</Dim>),
   },
-  { id: 'tags', header: 'Tags', width: '140px', cell: Tags },
+  { id: 'tags', header: 'Tags', width: '164px', cell: ({ tags }) => <Tags tags={tags} most={2} /> },
   { id: 'minted', header: 'Minted', width: '92px', cell: ({ createdAt }) => <Day at={createdAt} /> },
   {
     id: 'address',

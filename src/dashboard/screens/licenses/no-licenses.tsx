@@ -17,7 +17,8 @@ export const NoLicenses = ({ applicationId, isFiltered }: NoLicensesProps) =>
           Show all licenses
         </ButtonLink>
       }
-      curl={`curl '${serviceUrl}api/v1/apps/${applicationId}/licenses?status=active' -H 'Authorization: Bearer API_KEY'`}
+      curl={`curl '${serviceUrl}api/v1/apps/${applicationId}/licenses?status=active' \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY"`}
     >
       Remove a filter, or search for less.
     </EmptyState>
@@ -29,8 +30,8 @@ export const NoLicenses = ({ applicationId, isFiltered }: NoLicensesProps) =>
           Mint keys
         </ButtonLink>
       }
-      curl={`curl ${serviceUrl}api/v1/licenses/create -H 'Authorization: Bearer API_KEY' \\
-  -H 'Content-Type: application/json' \\
+      curl={`curl ${serviceUrl}api/v1/licenses/create \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"applicationId":"${applicationId}","amount":5,"durationSeconds":2592000}'`}
     >
       Each customer gets a license key. Mint some, and give one to whoever pays.

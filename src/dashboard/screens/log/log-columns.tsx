@@ -26,7 +26,7 @@ export const LicenseOf = ({ entry: { applicationId, license, licenseId } }: { re
       to="/applications/$applicationId/licenses/$licenseId"
       params={{ applicationId, licenseId: license.id }}
     >
-      <Mono>{license.keyPrefix}</Mono>
+      <Mono>{license.keyPrefix}…</Mono>
     </Link>
   ) : (
     licenseId && <Dim>deleted</Dim>
@@ -53,15 +53,15 @@ export const EventButton = ({ entry, onOpen }: EventButtonProps) => (
 );
 
 export const logColumns = (onOpen: (entry: Entry) => void): readonly Column<Entry>[] => [
-  { id: 'time', header: 'Time', width: '144px', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { id: 'time', header: 'Time', width: '140px', cell: ({ createdAt }) => <When at={createdAt} /> },
   {
     id: 'event',
     header: 'Event',
-    width: '220px',
+    width: '264px',
     cell: (entry) => <EventButton entry={entry} onOpen={onOpen} />,
   },
-  { id: 'code', header: 'Verdict', width: '168px', cell: ({ code }) => code && <CodeBadge code={code} /> },
-  { id: 'license', header: 'License', width: '112px', cell: (entry) => <LicenseOf entry={entry} /> },
+  { id: 'code', header: 'Verdict', width: '158px', cell: ({ code }) => code && <CodeBadge code={code} /> },
+  { id: 'license', header: 'License', width: '92px', cell: (entry) => <LicenseOf entry={entry} /> },
   { id: 'user', header: 'User', width: '96px', cell: (entry) => <UserOf entry={entry} /> },
   {
     id: 'device',
@@ -77,7 +77,7 @@ export const logColumns = (onOpen: (entry: Entry) => void): readonly Column<Entr
   {
     id: 'address',
     header: 'Address',
-    width: '140px',
+    width: '132px',
     cell: ({ ip, country }) =>
       ip && (
         <>

@@ -72,7 +72,7 @@ function Entry(entry: LogEntryFragment) {
             to="/applications/$applicationId/licenses/$licenseId"
             params={{ applicationId, licenseId: license.id }}
           >
-            <Mono>{license.keyPrefix}</Mono>
+            <Mono>{license.keyPrefix}…</Mono>
           </Link>
         ) : (
           user?.username

@@ -12,7 +12,7 @@ interface NameCardProps extends PolicyPartProps {
 export function NameCard({ values, set, error, suggestsCode }: NameCardProps) {
   const [follows, setFollows] = useState(suggestsCode);
   return (
-    <Card title="Name">
+    <Card title="Policy">
       <FieldPair>
         <TextField
           label="Name"

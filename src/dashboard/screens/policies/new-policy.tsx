@@ -1,6 +1,8 @@
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
+import { useApplicationName } from '../../shell/session.ts';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { ButtonRow, PageHeader } from '../../ui/page.tsx';
@@ -37,9 +39,15 @@ export function NewPolicy() {
     },
   });
   const isChanged = !isEmptyChange(changedMembers(inputOf(newPolicyValues), inputOf(draft.value)));
+  const applicationName = useApplicationName(applicationId);
   return (
     <>
-      <PageHeader title="New policy" sub="A named set of values for new licenses." />
+      <Breadcrumb applicationId={applicationId} applicationName={applicationName}>
+        <Link to="/applications/$applicationId/policies" params={{ applicationId }}>
+          Policies
+        </Link>
+      </Breadcrumb>
+      <PageHeader title="New policy" sub="A named set of values for new licenses" />
       <PolicyForm
         values={draft.value}
         set={draft.set}

@@ -8,6 +8,7 @@ import type { PoliciesPageQuery } from '../../generated/graphql.ts';
 import { List } from '../../list/list.tsx';
 import { pageOf } from '../../list/page.ts';
 import { pageSize, usePages } from '../../list/use-pages.ts';
+import { useApplicationName } from '../../shell/session.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { countText } from '../../ui/format.ts';
@@ -48,12 +49,13 @@ const read = ({ application }: PoliciesPageQuery) => pageOf(present(application)
 export type PolicyRow = ReturnType<typeof read>['rows'][number];
 
 const curlOf = (applicationId: string): string =>
-  `curl -X POST ${serviceUrl.origin}${serviceUrl.pathname}api/v1/apps/${applicationId}/policies \\
+  `curl ${serviceUrl.origin}${serviceUrl.pathname}api/v1/apps/${applicationId}/policies \\
   -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"code": "pro", "name": "Pro, one year", "durationSeconds": 31536000, "deviceLimit": 3}'`;
 
 export function Policies() {
   const { applicationId } = useParams({ from: '/shell/applications/$applicationId/policies' });
+  const applicationName = useApplicationName(applicationId);
   const [q, setQ] = useState('');
   const pages = usePages({
     name: JSON.stringify([applicationId, q]),
@@ -64,7 +66,7 @@ export function Policies() {
   const columns = useMemo(() => policyColumns(applicationId), [applicationId]);
   const create = (
     <ButtonLink to="/applications/$applicationId/policies/new" params={{ applicationId }} look="primary">
-      New policy
+      Create policy
     </ButtonLink>
   );
   return (
@@ -73,8 +75,8 @@ export function Policies() {
         title="Policies"
         sub={
           pages.total === null
-            ? 'Named sets of values for new licenses'
-            : `${countText(pages.total.count, pages.total.isExact)} · named sets of values for new licenses`
+            ? applicationName
+            : `${applicationName} · ${countText(pages.total.count, pages.total.isExact)} in all`
         }
       >
         {create}

@@ -43,7 +43,7 @@ export function PolicyForm({ suggestsCode = false, onSubmit, actions, ...part }:
             <NameCard {...part} suggestsCode={suggestsCode} />
             <TermCard {...part} />
             <DevicesCard {...part} />
-            <Card title="Entitlements">
+            <Card title="What is included">
               <EntitlementsField
                 rows={values.entitlements}
                 onChange={(entitlements) => set({ entitlements })}

@@ -1,10 +1,12 @@
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { present } from '../../api/present.ts';
 import { useRead } from '../../api/query.ts';
 import { useChange } from '../../api/use-change.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
+import { useApplicationName } from '../../shell/session.ts';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { PageHeader } from '../../ui/page.tsx';
@@ -55,8 +57,14 @@ export function Policy() {
       tell('Policy saved. Licenses that exist keep their values.');
     },
   });
+  const applicationName = useApplicationName(applicationId);
   return (
     <>
+      <Breadcrumb applicationId={applicationId} applicationName={applicationName}>
+        <Link to="/applications/$applicationId/policies" params={{ applicationId }}>
+          Policies
+        </Link>
+      </Breadcrumb>
       <PageHeader
         title={policy.name}
         sub={

@@ -61,7 +61,7 @@ const Sentence = ({ license, code }: Validation) => (
     <span>
       {license ? (
         <>
-          Your program validated key <Mono>{license.keyPrefix}</Mono>:
+          Your program validated key <Mono>{license.keyPrefix}…</Mono>:
         </>
       ) : (
         'Your program asked for a key that does not exist:'

@@ -46,7 +46,9 @@ export function Sdk() {
     <>
       <PageHeader
         title="SDK"
-        sub={isFirstRun ? `${name}: step ${hasKeys ? 3 : 2} of 3` : `Build ${name}'s license check`}
+        sub={
+          isFirstRun ? `${name}: step ${hasKeys ? 3 : 2} of 3` : `${name} · a license check in your program`
+        }
       >
         {!hasKeys && (
           <ButtonLink to="/applications/$applicationId/mint" params={{ applicationId }} look="primary">

@@ -81,6 +81,7 @@ export function SessionsCard() {
           { header: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
           {
             header: 'Action',
+            number: true,
             cell: ({ id, current, userAgent }) =>
               current ? null : (
                 <span>

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useId, useRef } from 'react';
 import { Button } from '../../ui/button.tsx';
 import fieldStyles from '../../ui/field.module.css';
 import type { Message } from './messages.ts';
@@ -16,6 +16,7 @@ interface MessageRowProps {
 /** A text in one line, as there are many: its name at the left, the field at the right. */
 export function MessageRow({ message, text, onChange, error }: MessageRowProps) {
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
   return (
     <div className={styles.message}>
       <div>
@@ -28,6 +29,7 @@ export function MessageRow({ message, text, onChange, error }: MessageRowProps) 
       </div>
       <div className={styles.messageText}>
         <input
+          ref={field}
           id={id}
           className={fieldStyles.input}
           aria-describedby={`${id}-when ${id}-error`}
@@ -39,9 +41,13 @@ export function MessageRow({ message, text, onChange, error }: MessageRowProps) 
         />
         <Button
           small
+          className={styles.reset}
           disabled={text === ''}
           aria-label={`Reset ${message.key}`}
-          onClick={() => onChange(null)}
+          onClick={() => {
+            field.current?.focus();
+            onChange(null);
+          }}
         >
           Reset
         </Button>

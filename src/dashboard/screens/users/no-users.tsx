@@ -20,7 +20,8 @@ export function NoUsers({ applicationId, isFiltered, onCreate }: NoUsersProps) {
             Show all users
           </ButtonLink>
         }
-        curl={`curl '${url}?q=grace' -H 'Authorization: Bearer API_KEY'`}
+        curl={`curl '${url}?q=grace' \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY"`}
       >
         Remove a filter, or search for less.
       </EmptyState>
@@ -31,11 +32,11 @@ export function NoUsers({ applicationId, isFiltered, onCreate }: NoUsersProps) {
       title="No users yet"
       action={
         <Button look="primary" onClick={onCreate}>
-          Create user…
+          Create user
         </Button>
       }
-      curl={`curl ${url} -H 'Authorization: Bearer API_KEY' \\
-  -H 'Content-Type: application/json' \\
+      curl={`curl ${url} \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"username":"grace","password":"PASSWORD","licenseKey":"LICENSE_KEY"}'`}
     >
       Your customers register in your program, with a name and a password. You can create accounts for them

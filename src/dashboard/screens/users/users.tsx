@@ -46,7 +46,7 @@ export function Users() {
     <>
       <PageHeader title="Users" sub={[application?.name, count].filter(Boolean).join(' · ') || ' '}>
         <Button look="primary" onClick={() => setIsCreating(true)}>
-          Create user…
+          Create user
         </Button>
       </PageHeader>
       <UserFilters search={search} onChange={setSearch} />

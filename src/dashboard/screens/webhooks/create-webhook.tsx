@@ -39,7 +39,7 @@ export function CreateWebhook({ onSecret, onClose }: CreateWebhookProps) {
   };
   return (
     <FormDialog
-      title="Create a webhook"
+      title="Create webhook"
       action="Create webhook"
       busy={create.isPending}
       error={create.error}

@@ -46,7 +46,8 @@ const read = ({ webhook }: WebhooksDeliveriesQuery) => {
 };
 
 const testCurl = (webhookId: string): string =>
-  `curl -s -b cookies.txt -X POST ${serviceUrl.href}api/v1/webhooks/${webhookId}/test`;
+  `curl -X POST ${serviceUrl.href}api/v1/webhooks/${webhookId}/test \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY"`;
 
 interface DeliveriesProps {
   readonly webhookId: string;

@@ -39,7 +39,7 @@ export function DeliveryDialog({ webhookId, isEnabled, row, onClose }: DeliveryD
   const send = () => redeliver.mutate({ input: { webhookId, deliveryId: row.id } });
   return (
     <Dialog
-      title={<Mono>{row.eventType}</Mono>}
+      title={<code>{row.eventType}</code>}
       wide
       onClose={onClose}
       footer={

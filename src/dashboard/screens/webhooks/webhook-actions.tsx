@@ -32,7 +32,10 @@ export function WebhookActions({ webhookId, isEnabled, isTesting, onTest, onAct 
     );
   return (
     <>
-      <Menu trigger={<Button>More ▾</Button>}>
+      <Button busy={change.isPending} onClick={() => set(!isEnabled)}>
+        {isEnabled ? 'Disable' : 'Enable'}
+      </Button>
+      <Menu trigger={<Button>More</Button>}>
         <MenuItem onSelect={() => onAct('edit')}>Edit…</MenuItem>
         <MenuItem disabled={!isEnabled} onSelect={() => onAct('replay')}>
           Send a time again…
@@ -43,9 +46,6 @@ export function WebhookActions({ webhookId, isEnabled, isTesting, onTest, onAct 
           Delete…
         </MenuItem>
       </Menu>
-      <Button busy={change.isPending} onClick={() => set(!isEnabled)}>
-        {isEnabled ? 'Disable' : 'Enable'}
-      </Button>
       <Button look="primary" busy={isTesting} onClick={onTest}>
         {isTesting ? 'Sending…' : 'Send a test'}
       </Button>

@@ -5,6 +5,7 @@ import { present } from '../../api/present.ts';
 import { queryOf } from '../../api/query.ts';
 import { readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
+import { Trail } from '../../ui/breadcrumb.tsx';
 import { Columns, PageHeader } from '../../ui/page.tsx';
 import { DeleteWebhook } from './delete-webhook.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -51,14 +52,13 @@ export function Webhook() {
   const applicationId = webhook.applicationId ?? null;
   return (
     <>
+      <Trail>
+        <Link to="/account/webhooks">Webhooks</Link>
+      </Trail>
       <PageHeader
         title={description === '' ? new URL(url).host : description}
         badge={<WebhookBadge webhook={state} />}
-        sub={
-          <>
-            <Link to="/account/webhooks">Webhooks</Link> / <span className={styles.url}>{url}</span>
-          </>
-        }
+        sub={<span className={styles.url}>{url}</span>}
       >
         <WebhookActions
           webhookId={webhookId}

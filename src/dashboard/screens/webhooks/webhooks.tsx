@@ -43,8 +43,8 @@ const WebhooksPage = graphql(`
   }
 `);
 
-const curl = `curl -s -b cookies.txt ${serviceUrl.href}api/v1/webhooks \\
-  -H 'Content-Type: application/json' \\
+const curl = `curl ${serviceUrl.href}api/v1/webhooks \\
+  -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"url":"https://shop.example.com/latchkey","types":["license.*"]}'`;
 
 type Open = 'create' | { readonly webhookId: string; readonly secret: string } | null;
