@@ -7,6 +7,7 @@ import { ConfirmationProvider } from './confirmation.tsx';
 import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 import { useShellShortcuts } from './shell-shortcuts.ts';
+import { useOneDeveloper } from './use-one-developer.ts';
 
 const ShortcutsHelp = lazy(() =>
   import('./shortcuts-help.tsx').then(({ ShortcutsHelp }) => ({ default: ShortcutsHelp })),
@@ -27,6 +28,7 @@ export function Shell() {
     onHelp: () => setOpen('shortcuts'),
   });
   useFocusOnNavigation(pathname, main);
+  useOneDeveloper();
   return (
     <ConfirmationProvider>
       <a

@@ -22,7 +22,8 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type="checkbox"]), textarea, select'));
 
-const isModal = (): boolean =>
+/** Whether a dialog or a menu is open, which has the keys then. */
+export const isModal = (): boolean =>
   document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
 
 function onKeyDown(event: KeyboardEvent): void {
