@@ -51,18 +51,17 @@ describe.skipIf(!hasChromium)('sessions', () => {
     faults.messages.length = 0;
   });
 
-  test('a tab shows nothing of a developer after another one has signed in in the next tab', async () => {
-    const { page, context, faults } = await open();
+  test('a tab begins anew when it is looked at after another developer has signed in in the next tab', async () => {
+    const { page, context } = await open();
     const bob = await createWorld(server);
     await page.goto(`applications/${application.id}/licenses`);
     await page.getByText(world.login.email).first().waitFor();
     const other = await context.newPage();
-    await other.goto('./');
-    await other.getByRole('button', { name: 'Sign out' }).click();
-    await other.getByRole('button', { name: 'Sign in' }).waitFor();
-    await signIn(other, bob.login).catch(() => undefined);
-    await expect.poll(() => page.getByText(world.login.email).count()).toBe(0);
-    faults.messages.length = 0;
+    await signIn(other, bob.login);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+    await page.waitForURL(`${server.baseUrl}/app/`);
+    await page.getByText(bob.login.email).first().waitFor();
+    expect(await page.getByText(world.login.email).count()).toBe(0);
   });
 });
 
@@ -167,5 +166,37 @@ describe.skipIf(!hasChromium)('an act that must be confirmed', () => {
     await asks.getByLabel('Password').fill(own.login.password);
     await asks.getByRole('button', { name: 'Confirm' }).click();
     await page.getByRole('dialog', { name: 'The signing secret' }).waitFor();
+  });
+});
+
+describe.skipIf(!hasChromium)('a part of the dashboard that cannot be loaded', () => {
+  test.each([
+    ['after an upgrade, the page is loaded anew', true],
+    ['otherwise the page stays, and says so', false],
+  ])('%s', async (_, isUpgraded) => {
+    const { page, faults } = await open();
+    const gone = { status: 404, contentType: 'application/json', body: '{}' };
+    let isRead = false;
+    await page.route(/assets\/api-keys-[^/]*\.(js|css)$/, (route) =>
+      isRead ? route.continue() : route.fulfill(gone),
+    );
+    if (isUpgraded) {
+      await page.route(`${server.baseUrl}/app/`, (route) => {
+        isRead = true;
+        return route.fulfill({
+          contentType: 'text/html',
+          body: '<script src="./assets/index-new.js"></script>',
+        });
+      });
+    }
+    await page.getByRole('link', { name: 'API keys' }).click();
+    if (isUpgraded) await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    else {
+      await page.getByText('could not be loaded').waitFor();
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    }
+    faults.messages.length = 0;
   });
 });
