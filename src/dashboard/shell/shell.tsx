@@ -84,12 +84,28 @@ function focusMain(event: React.MouseEvent, main: HTMLElement | null): void {
   main?.focus();
 }
 
+/** How long a new screen may take until the old one is gone. */
+const longestChange = 10_000;
+
 /** After a navigation the focus begins at the new screen, so that a screen reader reads it. */
 function useFocusOnNavigation(pathname: string, main: React.RefObject<HTMLElement | null>): void {
   const previous = useRef(pathname);
   useEffect(() => {
     if (previous.current === pathname) return;
     previous.current = pathname;
-    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
+    const { activeElement } = document;
+    const focus = () => main.current?.focus({ preventScroll: true });
+    if (!main.current?.contains(activeElement)) {
+      focus();
+      return;
+    }
+    // The link that was followed loses the focus when it goes, with the screen that it is on.
+    const start = performance.now();
+    let frame = requestAnimationFrame(function look(now) {
+      if (document.activeElement === document.body) focus();
+      else if (document.activeElement === activeElement && now - start < longestChange)
+        frame = requestAnimationFrame(look);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [pathname, main]);
 }
