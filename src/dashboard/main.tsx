@@ -5,6 +5,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { reloadAfterUpgrade } from './api/other-build.ts';
 import { createQueryClient } from './api/query-client.ts';
 import { createDashboardRouter } from './router.tsx';
 import { startTheme } from './shell/theme.ts';
@@ -20,6 +21,7 @@ const here = (): string | undefined => {
 };
 
 startTheme();
+reloadAfterUpgrade();
 const root = document.querySelector('#root');
 if (root !== null) {
   createRoot(root).render(

@@ -48,6 +48,8 @@ test.each([
   '/app/assets/gone-1234.js',
   '/app/assets/..%2f..%2fpackage.json',
   '/app/assets/../../package.json',
+  '/app/assets/',
+  '/app/assets/old/gone-1234.js',
 ])('%s is not found', async (path) => {
   const answer = await open(path, { accept: '*/*' });
   expect(answer.status).toBe(404);

@@ -18,6 +18,12 @@ interface FollowOptions<Result, Variables> {
 const hiddenMilliseconds = 3_000;
 const longestWait = 30_000;
 
+/** The service refuses a stream after it was opened. One that lasts so long was not refused. */
+const refusalMilliseconds = 300;
+
+/** Only a stream that lasts ends the growth of the waits: a service that ends each at once is not asked all the time. */
+const steadyMilliseconds = 10_000;
+
 /**
  * Follows a subscription for as long as the page is visible. It reconnects after interruptions, each time after a longer
  * wait, and resumes after the last item.
@@ -28,15 +34,21 @@ export function follow<Result, Variables>(options: FollowOptions<Result, Variabl
   let failures = 0;
   let close: (() => void) | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let accepted: ReturnType<typeof setTimeout> | undefined;
+  let steady: ReturnType<typeof setTimeout> | undefined;
 
   const open = () => {
     const resumed = after !== null;
     options.onState('connecting');
     close = openStream(options.document, options.variables(after), {
       onOpen: () => {
-        failures = 0;
-        options.onState('live');
-        if (!resumed) options.onGap();
+        steady = setTimeout(() => {
+          failures = 0;
+        }, steadyMilliseconds);
+        accepted = setTimeout(() => {
+          options.onState('live');
+          if (!resumed) options.onGap();
+        }, refusalMilliseconds);
       },
       onNext: (result) => {
         after = options.idOf(result);
@@ -44,15 +56,19 @@ export function follow<Result, Variables>(options: FollowOptions<Result, Variabl
       },
       onEnd: (code) => {
         close = null;
+        clearTimeout(steady);
+        clearTimeout(accepted);
         if (code !== 'UNREACHABLE') after = null;
         options.onState('interrupted');
+        // Reading tells at once whether somebody else is signed in by now, or nobody.
+        if (code === 'UNAUTHENTICATED') options.onGap();
         failures += 1;
         timer = setTimeout(open, Math.min(longestWait, 250 * 2 ** failures) * (0.5 + Math.random() / 2));
       },
     });
   };
   const stop = () => {
-    clearTimeout(timer);
+    for (const each of [timer, accepted, steady]) clearTimeout(each);
     close?.();
     close = null;
   };
@@ -68,7 +84,9 @@ export function follow<Result, Variables>(options: FollowOptions<Result, Variabl
     }
   };
   document.addEventListener('visibilitychange', onVisibility);
-  open();
+  // A tab that was opened in the background begins when it is looked at.
+  if (document.visibilityState === 'visible') open();
+  else options.onState('paused');
   return () => {
     document.removeEventListener('visibilitychange', onVisibility);
     stop();

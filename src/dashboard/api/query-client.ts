@@ -22,6 +22,7 @@ export const createQueryClient = (onSignedOut: () => void): QueryClient =>
         retry: (failures, error) => failures < 2 && isPassing(error),
         networkMode: 'always',
       },
-      mutations: { networkMode: 'always' },
+      // What they sent and got has passwords, tokens and secrets, which are kept only while they are on the screen.
+      mutations: { networkMode: 'always', gcTime: 0 },
     },
   });

@@ -29,7 +29,7 @@ export async function request<Result, Variables>(
     signal: signal ?? null,
   }).catch((thrown: unknown) => {
     if (signal?.aborted) throw thrown;
-    throw new ApiError('UNREACHABLE', 'The service does not answer. Check your connection, then try again.');
+    throw new ApiError('UNREACHABLE', 'The service does not answer.');
   });
   const body: unknown = await response.json().catch(() => null);
   const error = errorOf(body, response.status);

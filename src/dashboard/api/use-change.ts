@@ -1,4 +1,5 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { TypedDocumentString } from '../generated/graphql.ts';
 import type { ApiError } from './api-error.ts';
 import { useConfirmation } from './confirmation.ts';
@@ -18,8 +19,19 @@ export function useChange<Result, Variables>(
 ): UseMutationResult<Result, ApiError, Variables> {
   const client = useQueryClient();
   const confirmed = useConfirmation();
+  const running = useRef(new Map<string, Promise<Result>>());
   return useMutation<Result, ApiError, Variables>({
-    mutationFn: (variables) => confirmed(() => sendChange(document, variables)),
+    // A second click can come before the button is busy: it gets the answer to the first one.
+    mutationFn: (variables) => {
+      const asked = JSON.stringify(variables);
+      const earlier = running.current.get(asked);
+      if (earlier !== undefined) return earlier;
+      const result = confirmed(() => sendChange(document, variables)).finally(() =>
+        running.current.delete(asked),
+      );
+      running.current.set(asked, result);
+      return result;
+    },
     onSuccess: (result, variables) => {
       onDone?.(result, variables);
       void client.invalidateQueries();

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useShortcuts } from './shortcuts.ts';
+import { isModal, useShortcuts } from './shortcuts.ts';
 
 interface ShellShortcuts {
   readonly applicationId: string | undefined;
@@ -44,7 +44,8 @@ export function useShellShortcuts({ applicationId, onSearch, onHelp }: ShellShor
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      onSearch();
+      // What a dialog shows, such as a new token, must not be lost by going elsewhere.
+      if (!isModal()) onSearch();
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);

@@ -7,6 +7,7 @@ import { ConfirmationProvider } from './confirmation.tsx';
 import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 import { useShellShortcuts } from './shell-shortcuts.ts';
+import { useOneDeveloper } from './use-one-developer.ts';
 
 const ShortcutsHelp = lazy(() =>
   import('./shortcuts-help.tsx').then(({ ShortcutsHelp }) => ({ default: ShortcutsHelp })),
@@ -27,6 +28,7 @@ export function Shell() {
     onHelp: () => setOpen('shortcuts'),
   });
   useFocusOnNavigation(pathname, main);
+  useOneDeveloper();
   return (
     <ConfirmationProvider>
       <div className={styles.app}>
@@ -84,12 +86,28 @@ function focusMain(event: React.MouseEvent, main: HTMLElement | null): void {
   main?.focus();
 }
 
+/** How long a new screen may take until the old one is gone. */
+const longestChange = 10_000;
+
 /** After a navigation the focus begins at the new screen, so that a screen reader reads it. */
 function useFocusOnNavigation(pathname: string, main: React.RefObject<HTMLElement | null>): void {
   const previous = useRef(pathname);
   useEffect(() => {
     if (previous.current === pathname) return;
     previous.current = pathname;
-    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
+    const { activeElement } = document;
+    const focus = () => main.current?.focus({ preventScroll: true });
+    if (!main.current?.contains(activeElement)) {
+      focus();
+      return;
+    }
+    // The link that was followed loses the focus when it goes, with the screen that it is on.
+    const start = performance.now();
+    let frame = requestAnimationFrame(function look(now) {
+      if (document.activeElement === document.body) focus();
+      else if (document.activeElement === activeElement && now - start < longestChange)
+        frame = requestAnimationFrame(look);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [pathname, main]);
 }

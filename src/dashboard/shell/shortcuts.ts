@@ -22,8 +22,11 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type="checkbox"]), textarea, select'));
 
-const isModal = (): boolean =>
-  document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
+/** Whether a dialog or a menu is open, which has the keys then. A message is a dialog too, but not a modal one. */
+export const isModal = (): boolean =>
+  document.querySelector(
+    ':is([role="dialog"], [role="alertdialog"]):not([aria-modal="false"]), [role="menu"]',
+  ) !== null;
 
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

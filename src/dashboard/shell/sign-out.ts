@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { request } from '../api/request.ts';
 import { graphql } from '../generated/gql.ts';
@@ -12,9 +11,8 @@ const SignOut = graphql(`
   }
 `);
 
-/** Ends the session, and forgets what was read in it. */
+/** Ends the session. */
 export function useSignOut(): () => Promise<void> {
-  const client = useQueryClient();
   const navigate = useNavigate();
   return async () => {
     try {
@@ -23,7 +21,7 @@ export function useSignOut(): () => Promise<void> {
       tellError(thrown);
       return;
     }
+    // The page of sign-in forgets it: here, what is not saved may keep the screen where it is.
     await navigate({ to: '/sign-in' });
-    client.clear();
   };
 }

@@ -70,13 +70,17 @@ export function ConfirmDialog({
   onConfirm,
   onClose,
 }: ConfirmDialogProps) {
+  // What was sent is not called back by closing, and its answer may be a secret that is shown once.
+  const close = () => busy || onClose();
   return (
     <Dialog
       title={title}
-      onClose={onClose}
+      onClose={close}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={close}>
+            Cancel
+          </Button>
           <Button look={look} busy={busy} onClick={onConfirm}>
             {action}
           </Button>

@@ -42,6 +42,8 @@ export function FormDialog(props: FormDialogProps) {
     onClose,
   } = props;
   const id = useId();
+  // What was sent is not called back by closing, and its answer may be a token that is shown once.
+  const close = () => busy || onClose();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // Enter in a field submits a form whose button is busy.
@@ -51,10 +53,12 @@ export function FormDialog(props: FormDialogProps) {
     <Dialog
       title={title}
       wide={wide}
-      onClose={onClose}
+      onClose={close}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={close}>
+            Cancel
+          </Button>
           <Button look={look} type="submit" form={id} busy={busy}>
             {action}
           </Button>

@@ -5,16 +5,22 @@ interface MomentFieldProps {
   readonly label: ReactNode;
   readonly hint?: ReactNode;
   readonly error?: string | null;
-  /** ISO 8601; null while it is empty. */
+  /** ISO 8601; null while it is empty, which a text that is no time is as well. */
   readonly value: string | null;
   readonly onChange: (iso: string | null) => void;
   readonly required?: boolean;
 }
 
-/** The time in the reader's time zone, as the browser's field wants it: `2026-11-23T17:30`. */
+/**
+ * The time in the reader's time zone, as the browser's field wants it: `2026-11-23T17:30`. Not by the zone's offset:
+ * while a year is typed, it is one of antiquity, when offsets had seconds.
+ */
 function localText(iso: string): string {
   const date = new Date(iso);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  if (Number.isNaN(date.getTime())) return '';
+  const two = (number: number) => String(number).padStart(2, '0');
+  const day = [String(date.getFullYear()).padStart(4, '0'), two(date.getMonth() + 1), two(date.getDate())];
+  return `${day.join('-')}T${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 /** A date and a time of day, in the reader's time zone. */

@@ -21,7 +21,7 @@ interface SecretDialogProps {
 export function SecretDialog({ title, kind, secret, children, wide, onClose }: SecretDialogProps) {
   const [isCopied, setIsCopied] = useState(false);
   const [wasWarned, setWasWarned] = useState(false);
-  useLeaveGuard(!isCopied);
+  useLeaveGuard(!isCopied, () => setWasWarned(true));
   const close = () => (isCopied ? onClose() : setWasWarned(true));
   return (
     <Dialog

@@ -1,11 +1,15 @@
-import { useEffect } from 'react';
+import { useBlocker } from '@tanstack/react-router';
 
-/** While active, the browser asks before the page is closed or reloaded. */
-export function useLeaveGuard(isActive: boolean): void {
-  useEffect(() => {
-    if (!isActive) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [isActive]);
+/**
+ * While active, the page is not left by Back, a link or a shortcut, and the browser asks before it is closed or reloaded.
+ * @param onKept the page was to be left
+ */
+export function useLeaveGuard(isActive: boolean, onKept: () => void): void {
+  useBlocker({
+    shouldBlockFn: () => {
+      if (isActive) onKept();
+      return isActive;
+    },
+    enableBeforeUnload: () => isActive,
+  });
 }

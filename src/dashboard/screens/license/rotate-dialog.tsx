@@ -63,13 +63,17 @@ export function RotateDialog({ license, onClose }: DialogProps & { readonly lice
       </SecretDialog>
     );
   }
+  // The key that is under way is shown once: it would be lost.
+  const close = () => isPending || onClose();
   return (
     <Dialog
       title="Rotate key"
-      onClose={onClose}
+      onClose={close}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={isPending} onClick={close}>
+            Cancel
+          </Button>
           <Button look="primary" type="submit" form="rotate-key" busy={isPending}>
             Rotate key
           </Button>

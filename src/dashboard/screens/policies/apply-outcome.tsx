@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type FragmentType, readFragment } from '../../generated/fragment-masking.ts';
 import { graphql } from '../../generated/gql.ts';
 import { Button } from '../../ui/button.tsx';
-import { csvLine } from '../../ui/csv.ts';
+import { csvLine, plainCell } from '../../ui/csv.ts';
 import { download, fileName } from '../../ui/download.ts';
 import { numberText } from '../../ui/format.ts';
 import { Facts } from '../../ui/page.tsx';
@@ -61,7 +61,9 @@ export function ApplyOutcome({ outcome: masked, applicationId }: ApplyOutcomePro
   const save = () =>
     download(fileName('applied-policy'), [
       csvLine(['id', 'keyPrefix', 'outcome', 'code']),
-      ...results.map((result) => csvLine([result.id, result.keyPrefix, result.outcome, result.code])),
+      ...results.map((result) =>
+        csvLine([result.id, plainCell(result.keyPrefix ?? ''), result.outcome, result.code]),
+      ),
     ]);
   return (
     <>

@@ -18,7 +18,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const { email } = useDeveloper();
   const [isKept, setIsKept] = useState(false);
   const [wasWarned, setWasWarned] = useState(false);
-  useLeaveGuard(!isKept);
+  useLeaveGuard(!isKept, () => setWasWarned(true));
   const text = `${codes.join('\n')}\n`;
   const close = () => (isKept ? onClose() : setWasWarned(true));
   const save = () => {

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect } from 'react';
 import { setVaultKey } from '../../vault/unlocked.ts';
 import styles from './sign-in.module.css';
@@ -15,8 +16,12 @@ export function SignInPage({ title, children, other, onSubmit }: SignInPageProps
   useEffect(() => {
     document.title = `${title} · Latchkey`;
   }, [title]);
-  // The session has ended, so the vault of who was signed in is locked.
-  useEffect(() => setVaultKey(null), []);
+  const client = useQueryClient();
+  // The session has ended: what was read in it is forgotten, and the vault of who was signed in is locked.
+  useEffect(() => {
+    client.clear();
+    setVaultKey(null);
+  }, [client]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();

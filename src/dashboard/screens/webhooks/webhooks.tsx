@@ -112,7 +112,11 @@ export function Webhooks() {
         <WebhookSecret
           secret={open.secret}
           onClose={() =>
-            navigate({ to: '/account/webhooks/$webhookId', params: { webhookId: open.webhookId } })
+            navigate({
+              to: '/account/webhooks/$webhookId',
+              params: { webhookId: open.webhookId },
+              ignoreBlocker: true,
+            })
           }
         />
       )}
