@@ -116,7 +116,7 @@ const directions: readonly Direction[] = [
   ]),
   dashboardPart('log-entries/', ['ui/', 'api/', 'generated/']),
   dashboardPart('terms/', ['vault/', 'ui/', 'api/', 'generated/']),
-  dashboardPart('list/', ['shell/', 'ui/', 'api/']),
+  dashboardPart('list/', ['shell/', 'vault/', 'ui/', 'api/']),
   dashboardPart('vault/', ['ui/', 'api/', 'generated/']),
   dashboardPart('shell/', ['ui/', 'api/', 'generated/']),
   dashboardPart('ui/', ['api/', 'generated/']),

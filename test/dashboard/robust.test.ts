@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('sessions', () => {
     const other = await context.newPage();
     await other.goto('./');
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await page.waitForURL(/sign-in\?next=/, { timeout: 5_000 });
+    await page.waitForURL(/sign-in\?next=/);
     await page.getByLabel('Email').fill(world.login.email);
     await page.getByLabel('Password').fill(world.login.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('an act that must be confirmed', () => {
     await signIn(page, own.login);
     await page.goto('account/webhooks');
     await page.getByRole('button', { name: 'Create webhook' }).first().click();
-    const form = page.getByRole('dialog', { name: 'Create a webhook' });
+    const form = page.getByRole('dialog', { name: 'Create webhook' });
     await form.getByLabel('URL').fill('https://receiver.example.com/x');
     const submit = form.getByRole('button', { name: 'Create webhook' });
     await submit.click();
@@ -198,5 +198,20 @@ describe.skipIf(!hasChromium)('a part of the dashboard that cannot be loaded', (
       await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
     }
     faults.messages.length = 0;
+  });
+});
+
+describe.skipIf(!hasChromium)('a whole license key in a search', () => {
+  test.each(['licenses', 'users', 'bans', 'log'])('of the %s does not get into an address', async (list) => {
+    const { licenseKey, keyPrefix } = await application.mintOne();
+    const { page } = await open();
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    page.on('framenavigated', (frame) => urls.push(frame.url()));
+    await page.goto(`applications/${application.id}/${list}`);
+    await page.getByRole('searchbox').fill(licenseKey);
+    await page.getByText(/whole (license )?key/).waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe(list === 'licenses' ? keyPrefix : '');
+    expect([...urls, page.url()].filter((url) => url.includes(licenseKey))).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ export interface Filter<Kind extends string> {
   readonly text: string | null;
 }
 
-interface FilterBarProps<Kind extends string> extends Pick<SearchInputProps, 'placeholder' | 'lookUp'> {
+interface FilterBarProps<Kind extends string> extends Pick<SearchInputProps, 'placeholder' | 'findKey'> {
   readonly search: string;
   readonly onSearch: (q: string) => void;
   readonly filters: readonly Filter<Kind>[];
@@ -24,10 +24,10 @@ interface FilterBarProps<Kind extends string> extends Pick<SearchInputProps, 'pl
 
 /** A search, the filters that are set, and a menu of all. */
 export function FilterBar<Kind extends string>(props: FilterBarProps<Kind>) {
-  const { search, placeholder, lookUp, onSearch, filters, onEdit, onRemove, children } = props;
+  const { search, placeholder, findKey, onSearch, filters, onEdit, onRemove, children } = props;
   return (
     <div className={styles.bar}>
-      <SearchInput value={search} placeholder={placeholder} lookUp={lookUp} onChange={onSearch} />
+      <SearchInput value={search} placeholder={placeholder} findKey={findKey} onChange={onSearch} />
       {filters.map(
         ({ kind, label, text }) =>
           text !== null && (

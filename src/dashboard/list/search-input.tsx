@@ -1,6 +1,8 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { useDeveloper } from '../shell/session.ts';
 import { tellError } from '../ui/toast.ts';
+import { looksLikeKey } from './key-shape.ts';
 import styles from './search-input.module.css';
 
 /** How long a pause in typing is before the list is read. */
@@ -18,13 +20,19 @@ export interface SearchInputProps {
   /** What a search finds, such as "Device or address". */
   readonly placeholder: string;
   readonly onChange: (q: string) => void;
-  /** Looks up what must not become a search, and so a part of the URL, such as a whole key; null for anything else. */
-  readonly lookUp?: (q: string) => Promise<Found> | null;
+  /** Finds by a whole license key, which must not become a search: that is a part of the URL. */
+  readonly findKey?: (key: string) => Promise<Found>;
 }
 
+const refuseKey = async (): Promise<Found> => ({
+  q: '',
+  says: 'This looks like a whole license key. Search for it among the licenses: the search here becomes a part of the address.',
+});
+
 /** Searches while it is typed. The shortcut `/` leads to it. */
-export function SearchInput({ value, placeholder, onChange, lookUp }: SearchInputProps) {
+export function SearchInput({ value, placeholder, onChange, findKey = refuseKey }: SearchInputProps) {
   const router = useRouter();
+  const { licenseMask } = useDeveloper();
   const [pathname] = useState(() => router.latestLocation.pathname);
   const [text, setText] = useState(value);
   const [said, setSaid] = useState<string | null>(null);
@@ -55,9 +63,8 @@ export function SearchInput({ value, placeholder, onChange, lookUp }: SearchInpu
     clearTimeout(timer.current);
     const q = next.trim();
     const start = () => {
-      const found = lookUp?.(q) ?? null;
-      if (found === null) search(q);
-      else found.then(show).catch(tellError);
+      if (looksLikeKey(q, licenseMask)) findKey(q).then(show, tellError);
+      else search(q);
     };
     timer.current = setTimeout(start, q === '' ? 0 : pauseMilliseconds);
   };
@@ -81,11 +88,9 @@ export function SearchInput({ value, placeholder, onChange, lookUp }: SearchInpu
           /
         </kbd>
       </div>
-      {lookUp !== undefined && (
-        <div className={styles.said} role="status">
-          {said}
-        </div>
-      )}
+      <div className={styles.said} role="status">
+        {said}
+      </div>
     </>
   );
 }

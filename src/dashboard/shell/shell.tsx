@@ -71,7 +71,8 @@ export function Shell() {
           </Suspense>
         </main>
       </div>
-      <Suspense>
+      {/* A dialog from the first moment, so that what is typed while it loads is no shortcut. */}
+      <Suspense fallback={<div role="dialog" aria-label="Loading" />}>
         {open === 'palette' && (
           <Palette applicationId={applicationId} onClose={close} onHelp={() => setOpen('shortcuts')} />
         )}

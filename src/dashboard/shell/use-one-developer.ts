@@ -5,7 +5,7 @@ import { sessionQuery, useDeveloper } from './session.ts';
 
 /**
  * Begins anew if somebody else has signed in in another tab: nothing here is theirs, and the open vault least of all.
- * Whoever comes back to this tab is looked at first.
+ * A developer who comes back to this tab is looked at first.
  */
 export function useOneDeveloper(): void {
   const { id } = useDeveloper();

@@ -18,7 +18,7 @@ const options = [
   {
     value: 'key',
     label: 'By key',
-    hint: 'Whoever has the license key can list and release its devices, and move to a new one, in your program. So can a stranger who finds the key: set a cooldown and few moves.',
+    hint: 'Anyone with the license key can list and release its devices, and move to a new one, in your program. So can a stranger who finds the key: set a cooldown and few moves.',
   },
   {
     value: 'account',

@@ -35,7 +35,7 @@ export function ModeCard({ mode }: { readonly mode: KeyCreationMode }) {
       <Stack>
         <p className={styles.text}>
           {isPrivate
-            ? 'This browser makes the keys and sends only their hashes. The service never sees a key or the text of a note, so nobody can read them there: not the operator, and not somebody who steals the database.'
+            ? 'This browser makes the keys and sends only their hashes. The service never sees a key or the text of a note, so they cannot be read there, neither by the operator nor from a stolen database.'
             : 'The service makes the keys, shows each one once, and stores only its hash. It can read your notes.'}
         </p>
         <p className={styles.text}>

@@ -1,11 +1,9 @@
 import { useState } from 'react';
 import { FilterBar } from '../../list/filter-bar.tsx';
-import { useDeveloper } from '../../shell/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
 import { type FilterKind, filterKinds, filterText } from './filter-kinds.ts';
 import { findByKey } from './find-by-key.ts';
-import { looksLikeKey } from './key-shape.ts';
 import type { LicenseSearch } from './search.ts';
 import { usePolicies } from './use-policies.ts';
 
@@ -23,7 +21,6 @@ const without = (search: LicenseSearch, kind: keyof LicenseSearch): LicenseSearc
 
 /** The search, the filters that are set, and a menu of all. Of a whole key, only the prefix becomes the search. */
 export function LicenseFilters({ applicationId, search, onChange }: LicenseFiltersProps) {
-  const { licenseMask } = useDeveloper();
   const [edited, setEdited] = useState<FilterKind | null>(null);
   const policies = usePolicies(applicationId);
   const filters = filterKinds.map(({ kind, label }) => ({
@@ -37,7 +34,7 @@ export function LicenseFilters({ applicationId, search, onChange }: LicenseFilte
         key={applicationId}
         search={search.q ?? ''}
         placeholder="Key, note, device or address"
-        lookUp={(q) => (looksLikeKey(q, licenseMask) ? findByKey(applicationId, q) : null)}
+        findKey={(key) => findByKey(applicationId, key)}
         onSearch={(q) => onChange(q === '' ? without(search, 'q') : { ...search, q }, true)}
         filters={filters}
         onEdit={setEdited}

@@ -34,6 +34,6 @@ export const NoLicenses = ({ applicationId, isFiltered }: NoLicensesProps) =>
   -H "Authorization: Bearer $LATCHKEY_API_KEY" -H 'Content-Type: application/json' \\
   -d '{"applicationId":"${applicationId}","amount":5,"durationSeconds":2592000}'`}
     >
-      Each customer gets a license key. Mint some, and give one to whoever pays.
+      Each customer gets a license key. Mint some, and send one with each sale.
     </EmptyState>
   );

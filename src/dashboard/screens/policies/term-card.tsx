@@ -19,7 +19,7 @@ export const TermCard = ({ values, set, error }: PolicyPartProps) => (
         />
         <OptionalDurationField
           label="Grace"
-          hint="How long a license is still valid after its term, so that a late renewal stops nobody."
+          hint="How long a license is still valid after its term, so that a late renewal does not lock customers out."
           none="None"
           suggested={604_800}
           value={values.graceSeconds}

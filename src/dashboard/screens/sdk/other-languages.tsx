@@ -28,7 +28,8 @@ export function OtherLanguages({ baseUrl, appId, version, publicKeyB64, protocol
           label="Values to build in"
         />
         <p className={styles.note}>
-          The public key verifies every answer. A program that fetches it at run time trusts whoever answers.
+          The public key verifies every answer. A program that fetches it at run time trusts any server that
+          answers.
         </p>
       </li>
       <li>

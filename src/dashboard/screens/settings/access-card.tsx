@@ -45,7 +45,7 @@ export const AccessCard = ({ values, set, error, current }: AccessCardProps) => 
           {
             value: 'v2_only',
             label: 'Version 2 only',
-            hint: 'Keeps keys and passwords secret also from whoever reads the connection inside TLS. Programs of version 1 are refused with APP_OUTDATED.',
+            hint: 'Keeps keys and passwords secret even from proxies that see inside TLS. Programs of version 1 are refused with APP_OUTDATED.',
           },
         ]}
         onChange={(protocol) => set({ protocol })}

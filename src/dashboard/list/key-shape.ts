@@ -1,4 +1,4 @@
-import { defaultMask } from '../../vault/private-keys.ts';
+import { defaultMask } from '../vault/private-keys.ts';
 
 /** A letter of a key that stands for an X of its mask. */
 const letter = '[2-9A-HJ-NP-Z]';
