@@ -24,6 +24,7 @@ describe.skipIf(!hasChromium)('a vendor without a terminal', () => {
   /** The keys that were minted, and the name of the first one in lists. */
   let keys: readonly string[] = [];
   let prefix = '';
+  let recoveryCode = '';
 
   beforeAll(async () => {
     service = await startServiceProcess({ DATA_DIR: 'memory:', ...allowLoopback });
@@ -205,10 +206,11 @@ describe.skipIf(!hasChromium)('a vendor without a terminal', () => {
     await dialog(/Scan/).getByLabel('Code', { exact: true }).fill(totpCodeOf(secret, Date.now()));
     await button('Turn on').click();
     const codes = dialog('Your recovery codes');
-    await Promise.all([
+    const [file] = await Promise.all([
       page.waitForEvent('download'),
       codes.getByRole('button', { name: 'Save as a file' }).click(),
     ]);
+    [recoveryCode = ''] = (await readFile(await file.path(), 'utf8')).trim().split('\n').slice(-1);
     await codes.getByRole('button', { name: 'Done' }).click();
     await page.getByText('On', { exact: true }).first().waitFor();
   });
@@ -218,6 +220,15 @@ describe.skipIf(!hasChromium)('a vendor without a terminal', () => {
     await heading('Sign in').waitFor();
     await page.goto(`${service.url}/app/account/security`);
     await heading('Sign in').waitFor();
+  });
+
+  test('signs in again, with a recovery code, and is where they wanted to be', async () => {
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password').fill('correct horse battery');
+    await button('Sign in').click();
+    await page.getByLabel('Code').fill(recoveryCode);
+    await button('Sign in').click();
+    await heading('Security').waitFor();
   });
 });
 

@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true }));
 test('a build without the dashboard starts, says so, and shows browsers what there is', async () => {
   const service = await startServiceProcess({ DATA_DIR: 'memory:' }, { installation: folder });
   try {
-    expect(service.output()).toContain('This build has no dashboard');
+    await expect.poll(() => service.output()).toContain('This build has no dashboard');
     const headers = { accept: 'text/html' };
     const start = await fetch(`${service.url}/`, { headers, redirect: 'manual' });
     expect(start.status).toBe(200);
