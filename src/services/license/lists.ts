@@ -62,12 +62,20 @@ export const licenseFilter = z.object({
 
 export type LicenseFilter = z.output<typeof licenseFilter>;
 
+/** From the sums that triggers maintain, without the licenses of a mint that is under way. */
+const summedCount = Prisma.sql`
+  (SELECT coalesce(sum(count), 0) FROM license_counts WHERE application_id = parent.id)
+  + (SELECT coalesce(sum(change), 0) FROM license_count_changes WHERE application_id = parent.id)
+  - (SELECT count(*) FROM licenses WHERE application_id = parent.id
+      AND licenses.id BETWEEN (SELECT from_id FROM mint_under_way) AND (SELECT to_id FROM mint_under_way))`;
+
 /** The licenses of an application. */
 export const licensesOfApplications = listSource<LicenseFilter>({
   filter: licenseFilter,
   table: licenseTable,
   parentColumn: 'application_id',
   matches: matchesLicenseFilter,
+  summedCount,
   within: isOfOne,
   indexed: ({ q, expiresFrom, expiresBefore, tag, metadata }) => {
     const conditions = [
