@@ -110,7 +110,7 @@ function announce(): void {
     ...(chromiumProgram === undefined ? ['the dashboard in a browser (install chromium)'] : []),
     ...(onServer && !hasPgbouncer ? ['PgBouncer (install pgbouncer)'] : []),
   ];
-  const minutes = onServer ? 9 : 6;
+  const minutes = onServer ? 10 : 7;
   if (isEveryday) process.stderr.write(`Takes about ${minutes} minutes on two idle processors.\n`);
   if (skipped.length > 0) process.stderr.write(`Left out: ${skipped.join('; ')}.\n`);
 }

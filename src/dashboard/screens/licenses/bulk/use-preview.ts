@@ -24,7 +24,7 @@ export function usePreview({ applicationId, order, target, targetName, isOn }: P
     return () => clearTimeout(timer);
   }, [asked]);
   const isSettled = settled === asked;
-  const { data, error, isFetching } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ['BulkPreview', targetName, order] as const,
     queryFn: () => {
       if (order === null) throw new Error('There is nothing to preview.');
@@ -40,6 +40,7 @@ export function usePreview({ applicationId, order, target, targetName, isOn }: P
   return {
     preview: order === null ? undefined : data,
     error: order === null ? null : error,
-    isCurrent: isSettled && !isFetching && data !== undefined,
+    // While it is only read again, it stays good: a click that comes just then must not be lost.
+    isCurrent: isSettled && !isPlaceholderData && data !== undefined,
   };
 }
