@@ -63,6 +63,8 @@ export function useBrowser(): TestBrowser {
         reducedMotion: 'reduce',
         ...options,
       });
+      // A busy machine can be many times slower.
+      context.setDefaultTimeout(60_000);
       const page = await context.newPage();
       const faults = watch(page, baseUrl);
       all.push(faults);

@@ -34,7 +34,6 @@ describe.skipIf(!hasChromium)('a vendor without a terminal', () => {
   const browser = useBrowser();
   beforeAll(async () => {
     ({ page } = await browser.visit(service.url, { viewport: { width: 1280, height: 900 } }));
-    page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
     await page.context().close();
