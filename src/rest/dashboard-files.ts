@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { packageRoot } from '../lib/package-root.ts';
@@ -21,29 +21,36 @@ export interface DashboardAsset {
 
 export interface DashboardFiles {
   /** The page that every path of the dashboard gets. */
-  readonly page: () => Promise<string>;
+  readonly page: string;
   /** Files whose names have their hashes. They are listed once, so that no request chooses a path. */
   readonly assets: readonly DashboardAsset[];
 }
 
-/** Finds the built dashboard; null if this build has none. */
+/**
+ * Reads the page and lists the assets of one build together: a page that is read after another build names other assets.
+ * @returns null if this build has no dashboard
+ */
 export function findDashboard(root: string = folder): DashboardFiles | null {
-  const names = listed(join(root, 'assets'));
-  if (!listed(root).includes('index.html')) return null;
-  return {
-    page: () => readFile(join(root, 'index.html'), 'utf8'),
-    assets: names.flatMap((name) => {
-      const contentType = contentTypes[extname(name)];
-      if (contentType === undefined) return [];
-      return [{ name, contentType, read: () => readFile(join(root, 'assets', name)) }];
-    }),
-  };
+  const found = readBuild(root);
+  return (
+    found && {
+      page: found.page,
+      assets: found.names.flatMap((name) => {
+        const contentType = contentTypes[extname(name)];
+        if (contentType === undefined) return [];
+        return [{ name, contentType, read: () => readFile(join(root, 'assets', name)) }];
+      }),
+    }
+  );
 }
 
-function listed(directory: string): string[] {
+function readBuild(root: string): { readonly page: string; readonly names: readonly string[] } | null {
   try {
-    return readdirSync(directory);
+    return {
+      page: readFileSync(join(root, 'index.html'), 'utf8'),
+      names: readdirSync(join(root, 'assets')),
+    };
   } catch {
-    return [];
+    return null;
   }
 }

@@ -65,10 +65,6 @@ export function dashboard(files: DashboardFiles | null): Hono<RestEnv> {
   // A file of an earlier build is not found: it must not get the page.
   app.get('/assets/:name', async (c, next) => assets.get(c.req.param('name'))?.(c, next) ?? c.notFound());
   app.get('/assets/*', (c) => c.notFound());
-  let page: Promise<string> | undefined;
-  app.get('/*', async (c) => {
-    page ??= files.page();
-    return c.body(withBase(await page, baseOf(c.req.path)), 200, pageHeaders);
-  });
+  app.get('/*', (c) => c.body(withBase(files.page, baseOf(c.req.path)), 200, pageHeaders));
   return app;
 }
