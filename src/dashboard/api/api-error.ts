@@ -6,7 +6,7 @@ export interface InputIssue {
 
 /**
  * Why the service did not do what was asked. `code` is one of the API's error codes, or UNREACHABLE if there was no
- * answer: then nobody knows whether a change was made.
+ * answer: then it is unknown whether a change was made.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

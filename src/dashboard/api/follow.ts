@@ -60,7 +60,7 @@ export function follow<Result, Variables>(options: FollowOptions<Result, Variabl
         clearTimeout(accepted);
         if (code !== 'UNREACHABLE') after = null;
         options.onState('interrupted');
-        // Reading tells at once whether somebody else is signed in by now, or nobody.
+        // Reading again shows whether the session has ended or belongs to another developer.
         if (code === 'UNAUTHENTICATED') options.onGap();
         failures += 1;
         timer = setTimeout(open, Math.min(longestWait, 250 * 2 ** failures) * (0.5 + Math.random() / 2));

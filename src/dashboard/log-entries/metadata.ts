@@ -1,7 +1,7 @@
 import { durationText } from '../ui/duration.ts';
 import { momentText, numberText } from '../ui/format.ts';
 
-/** What the service noted beside an entry. Its members depend on the kind, and old entries may lack some. */
+/** Details that the service recorded with an entry. Its members depend on the kind, and old entries may lack some. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** What an entry says beyond its kind; null if nothing. */

@@ -25,7 +25,7 @@ const isPast = (iso: string | null | undefined, now: number): boolean =>
 
 export const isExpired = ({ expiresAt }: ApiKeyRow, now: number): boolean => isPast(expiresAt, now);
 
-/** Until when the token before the last rotation is good; null if there is none that is. */
+/** When the token before the last rotation stops working; null if it no longer works. */
 export const overlapOf = ({ previousValidUntil, revoked }: ApiKeyRow, now: number): string | null =>
   revoked || !previousValidUntil || isPast(previousValidUntil, now) ? null : previousValidUntil;
 

@@ -19,7 +19,7 @@ const ApplicationsCreate = graphql(`
 
 interface ApplicationFormProps {
   readonly onCreated: (applicationId: string) => void;
-  /** Buttons beside the one that creates it. */
+  /** Additional buttons. */
   readonly children?: ReactNode;
 }
 

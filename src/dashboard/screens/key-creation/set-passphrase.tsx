@@ -66,7 +66,7 @@ export function SetPassphrase({ isReplacement, onClose }: SetPassphraseProps) {
       <Notice>
         {isReplacement
           ? 'Notes that were encrypted with the old passphrase cannot be opened afterwards, not even with the old passphrase. They are not encrypted again by themselves. If you need them, first open each one and copy its text, and write it again afterwards.'
-          : 'Nobody can recover the passphrase: neither you nor the operator. Without it, encrypted notes are lost. Keep a copy in a safe place.'}
+          : 'The passphrase cannot be recovered, not even by the operator. Without it, encrypted notes are lost. Keep a copy in a safe place.'}
       </Notice>
       <TextField
         label={isReplacement ? 'New passphrase' : 'Passphrase'}

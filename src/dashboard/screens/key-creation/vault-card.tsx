@@ -16,7 +16,7 @@ interface VaultCardProps {
   readonly isNeeded: boolean;
 }
 
-/** The vault encrypts notes in the browser. Whoever has no passphrase reads none. */
+/** The vault encrypts notes in the browser. They cannot be read without the passphrase. */
 export function VaultCard({ vault, isNeeded }: VaultCardProps) {
   const isOpen = useVaultKey() !== null;
   const [dialog, setDialog] = useState<'passphrase' | 'unlock' | null>(null);

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -78,7 +78,7 @@ export function BanDialog({ license, onClose }: DialogProps & { readonly license
             Programs with this key are refused with BANNED, and its leases are revoked. You can unban it
             later.
           </p>
-          {errorBeside(error, 'ip') && <Problem error={error} />}
+          {formError(error, 'ip') && <Problem error={error} />}
           <ChoiceField label="What is banned" value={scope} options={scopes} onChange={setScope} />
           {scope === 'hwid_and_ip' && (
             <TextField

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { queryOf } from '../../api/query.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { LicenseExplainQueryVariables } from '../../generated/graphql.ts';
@@ -87,7 +87,7 @@ export function Explain({ license, logEntryId, onForget, onAct, onReinstate }: E
           />
         )}
         <div aria-live="polite">
-          {error && errorBeside(error, 'hwid', 'ip', 'version', 'at') && (
+          {error && formError(error, 'hwid', 'ip', 'version', 'at') && (
             <Problem error={error} onRetry={() => void refetch()} />
           )}
           {question !== null && !explanation && !error && <Loading />}

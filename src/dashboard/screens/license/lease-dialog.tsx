@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -74,7 +74,7 @@ export function LeaseDialog({ license, onClose }: DialogProps & { readonly licen
             For a device without a network. As with a validation, it starts the term of an unused license and
             binds the device.
           </p>
-          {errorBeside(error, 'deviceRequest', 'days') && <Problem error={error} />}
+          {formError(error, 'deviceRequest', 'days') && <Problem error={error} />}
           <TextAreaField
             label="Device request"
             hint="The text that the program shows on the device. It begins with LKQ2."

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -70,7 +70,7 @@ export function RenewDialog({ license, onClose }: DialogProps & { readonly licen
     >
       <form id="renew-license" onSubmit={submit}>
         <FormStack>
-          {errorBeside(error, 'seconds') && <Problem error={error} />}
+          {formError(error, 'seconds') && <Problem error={error} />}
           <ButtonRow>
             {presets.map((preset) => (
               <Button key={preset.label} small onClick={() => setSeconds(preset.seconds)}>

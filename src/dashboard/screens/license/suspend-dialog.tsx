@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -39,7 +39,7 @@ export function SuspendDialog({ suspension, onClose }: DialogProps & { readonly 
           <p>
             Programs with this key are refused with SUSPENDED until you reinstate it. Its leases are revoked.
           </p>
-          {errorBeside(error, 'reason') && <Problem error={error} />}
+          {formError(error, 'reason') && <Problem error={error} />}
           <TextField
             label="Reason (optional)"
             hint="A note for yourself. Customers are not told."

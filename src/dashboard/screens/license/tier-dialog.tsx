@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { useChange } from '../../api/use-change.ts';
 import { graphql } from '../../generated/gql.ts';
@@ -57,7 +57,7 @@ export function TierDialog({ license, onClose }: DialogProps & { readonly licens
     >
       <form id="license-tier" onSubmit={submit}>
         <FormStack>
-          {errorBeside(change.error, 'subscriptionTier') && <Problem error={change.error} />}
+          {formError(change.error, 'subscriptionTier') && <Problem error={change.error} />}
           <NumberField
             label="Tier"
             hint="From 0. Your program decides what it means, and gets it with its next validation."

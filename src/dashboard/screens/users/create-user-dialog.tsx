@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { errorBeside } from '../../api/error-beside.ts';
+import { formError } from '../../api/form-error.ts';
 import { issueFor } from '../../api/issue-for.ts';
 import { present } from '../../api/present.ts';
 import { useChange } from '../../api/use-change.ts';
@@ -57,7 +57,7 @@ export function CreateUserDialog({ applicationId, onClose }: CreateUserDialogPro
       title="Create user"
       action="Create user"
       busy={isPending}
-      error={errorBeside(error, 'username', 'password', 'email', 'licenseKey')}
+      error={formError(error, 'username', 'password', 'email', 'licenseKey')}
       onSubmit={submit}
       onClose={onClose}
     >
