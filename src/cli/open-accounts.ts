@@ -1,6 +1,6 @@
 import type { DataConfig } from '../config.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { pendingMigrations, readAppliedMigrations } from '../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations } from '../db/migration-history.ts';
 import { readMigrations } from '../db/migrations.ts';
 import { openKeyring } from '../services/application/open-keyring.ts';
 import { adviseOnLock } from './advise-on-lock.ts';
@@ -37,7 +37,7 @@ async function requireCurrent({ database }: DataConfig, terminal: Terminal): Pro
   const migrations = await readMigrations();
   const { pool, close } = await connect(database, migrations, terminal);
   try {
-    const pending = pendingMigrations(migrations, await readAppliedMigrations(pool));
+    const { pending } = compareHistory(migrations, await readAppliedMigrations(pool));
     if (pending.length === 0) return;
     throw new CommandError(
       `${describeAddress(database)} is not up to date: first run "latchkey migrate" or start the service.`,

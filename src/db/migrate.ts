@@ -11,9 +11,10 @@ import {
   oldestTransactions,
   tryLock,
 } from './advisory-locks.ts';
+import { contractNote } from './contract.ts';
 import { isLockTimeout } from './errors.ts';
 import { inTransaction } from './in-transaction.ts';
-import { pendingMigrations, readHistory } from './migration-history.ts';
+import { compareHistory, readHistory, warnOfUnknown } from './migration-history.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { explained } from './refused-statement.ts';
 import { beginWithoutTimeouts } from './session-settings.ts';
@@ -30,7 +31,8 @@ export interface MigrateOptions {
  * migrates at a time, and each applies what is left. A migration that needs exclusive use of a table waits until no other
  * transaction, such as a backup, uses it, and delays later requests only briefly.
  * @returns the migrations that this call applied
- * @throws {DatabaseStartError} when the database is newer than the code, a migration changed or failed, or PostgreSQL
+ * Migrations of later versions are left alone, with a warning.
+ * @throws {DatabaseStartError} when the code is too old for the database, a migration changed or failed, or PostgreSQL
  *   refuses a statement
  */
 export async function migrate(
@@ -42,8 +44,11 @@ export async function migrate(
   const applied: Migration[] = [];
   await explained(refuseOtherEncodings(pool));
   for (;;) {
-    const migration = await explained(applyPatiently(pool, options, migrations));
-    if (migration === null) return applied;
+    const { migration, unknown } = await explained(applyPatiently(pool, options, migrations));
+    if (migration === null) {
+      warnOfUnknown(log, unknown);
+      return applied;
+    }
     log.info({ migration: migration.name }, 'Applied a migration');
     applied.push(migration);
   }
@@ -118,7 +123,7 @@ async function applyPatiently(
   pool: pg.Pool,
   options: MigrateOptions,
   migrations: readonly Migration[],
-): Promise<Migration | null> {
+): Promise<Step> {
   const { log, signal = new AbortController().signal } = options;
   const start = performance.now();
   for (let nextWarning = firstWarningAfter; ; ) {
@@ -140,19 +145,27 @@ const describeTableWait = (holders: readonly Backend[]): string =>
   'These are the oldest open transactions, for example of a running backup. End a forgotten one with ' +
   'pg_terminate_backend.';
 
-/** @returns the migration that it applied; null if none is left */
-async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Migration | null> {
+interface Step {
+  /** The migration that was applied; null if none was left. */
+  readonly migration: Migration | null;
+  /** The names of the migrations of later versions. */
+  readonly unknown: readonly string[];
+}
+
+async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Step> {
   await client.query(`SET LOCAL lock_timeout = '${tableLockTimeout}'`);
-  const [next = null] = pendingMigrations(migrations, await readHistory(client));
-  if (next !== null) await apply(client, next);
-  return next;
+  const { pending, unknown } = compareHistory(migrations, await readHistory(client));
+  const [migration = null] = pending;
+  if (migration !== null) await apply(client, migration);
+  return { migration, unknown };
 }
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {
   try {
     await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at) VALUES ($1, $2, $3, clock_timestamp())`,
-      [randomUUID(), checksum, name],
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, logs, started_at)
+       VALUES ($1, $2, $3, $4, clock_timestamp())`,
+      [randomUUID(), checksum, name, contractNote(sql)],
     );
     await client.query(sql);
     await client.query(

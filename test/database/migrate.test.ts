@@ -42,6 +42,8 @@ function migration(name: string, sql: string): Migration {
 
 const first = migration('20260101000000_make_a', 'CREATE TABLE a (id INT); CREATE INDEX ON a (id);');
 const second = migration('20260102000000_make_b', 'CREATE TABLE b (id INT);');
+/** Code must know `second`, which replaced table a. */
+const narrowing = migration('20260105000000_drop_a', `-- contract: ${second.name}\nDROP TABLE a;`);
 const broken = migration('20260103000000_break', 'CREATE TABLE c (id INT); SELECT 1 / 0;');
 const log = silent;
 
@@ -128,11 +130,51 @@ describe.each(databaseKinds)('migrate on %s', (kind) => {
     expect(await tables(pool)).toEqual(['_prisma_migrations', 'a']);
   });
 
-  it('refuses a database that a newer version has migrated', async () => {
+  it('accepts additive migrations of a later version, with one warning that names them', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first, second, narrowing] });
+    const { lines, output } = heard();
+    const options = { log: createLogger('warn', output), migrations: [first, second] };
+    expect(await migrate(pool, options)).toEqual([]);
+    expect(lines).toEqual([expect.stringContaining(`"unknown":["${narrowing.name}"]`)]);
+    expect(await tables(pool)).toEqual(['_prisma_migrations', 'b']);
+  });
+
+  it('refuses code that does not know what a later migration requires, and names that migration', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first, second, narrowing] });
+    const before = await history(pool);
+    for (const migrations of [
+      [first],
+      [first, migration('20260104000000_more', 'CREATE TABLE d (id INT);')],
+    ]) {
+      await expect(migrate(pool, { log, migrations })).rejects.toMatchObject({
+        problem: 'newer-database',
+        message: expect.stringMatching(
+          new RegExp(`"${narrowing.name}".*requires a version that knows the migration "${second.name}"`),
+        ),
+      });
+    }
+    expect(await history(pool)).toEqual(before);
+  });
+
+  it('ignores the contract of a migration that was rolled back', async () => {
+    const pool = await emptyDatabase(kind);
+    await migrate(pool, { log, migrations: [first, second, narrowing] });
+    await pool.query('UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1', [
+      narrowing.name,
+    ]);
+    expect(await migrate(pool, { log, migrations: [first] })).toEqual([]);
+  });
+
+  it('refuses a database with an unfinished migration of a later version', async () => {
     const pool = await emptyDatabase(kind);
     await migrate(pool, { log, migrations: [first, second] });
+    await pool.query('UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1', [
+      second.name,
+    ]);
     await expect(migrate(pool, { log, migrations: [first] })).rejects.toMatchObject({
-      problem: 'newer-database',
+      problem: 'failed-migration',
       message: expect.stringContaining(second.name),
     });
   });

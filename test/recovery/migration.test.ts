@@ -62,8 +62,8 @@ test.each(installationKinds)(
     expect(second.child.exitCode, second.output()).toBe(0);
     expect(second.output()).not.toContain('make_a');
     expect(second.output()).toContain('make_b');
-    // The service refuses a database that a newer version has migrated.
-    await expect(history(installation)).rejects.toMatchObject({ problem: 'newer-database' });
+    const later = further.map(({ name }) => ({ name, finished: true }));
+    expect(await history(installation)).toEqual([...(await everyMigration()), ...later]);
     tally({ faults: 1 });
   },
   240_000,

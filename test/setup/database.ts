@@ -11,6 +11,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { prepareEmbedded } from '../../src/tools/prepare-embedded.ts';
 import './engine-code.ts';
 import { openKeptDatabase } from './kept-databases.ts';
+import { applyLaterMigrations, laterMigrations } from './later-migrations.ts';
 
 export type TestDatabaseKind = 'memory' | 'server';
 
@@ -68,7 +69,8 @@ export async function ensureTemplate(): Promise<void> {
 /** A migrated database on the server to copy from, created once: copying takes a tenth of the time of migrating. */
 export async function serverTemplate(): Promise<string> {
   const migrations = await readMigrations();
-  const hash = createHash('sha256').update(JSON.stringify(migrations.map((each) => each.checksum)));
+  const every = [...migrations, ...(await laterMigrations())];
+  const hash = createHash('sha256').update(JSON.stringify(every.map((each) => each.checksum)));
   const name = `latchkey_template_${hash.digest('hex').slice(0, 16)}`;
   await onServer(async (admin) => {
     await admin.query('SELECT pg_advisory_lock(72707371)');
@@ -78,6 +80,7 @@ export async function serverTemplate(): Promise<string> {
     await admin.query(`DROP DATABASE IF EXISTS ${name}_new`);
     await admin.query(`CREATE DATABASE ${name}_new`);
     const database = await openDatabase({ kind: 'server', url: urlOf(`${name}_new`) }, { log: silent });
+    await applyLaterMigrations(database);
     await database.close();
     await admin.query(`ALTER DATABASE ${name}_new RENAME TO ${name}`);
   });

@@ -1,5 +1,6 @@
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import type { Logger } from '../../src/lib/log.ts';
+import { applyLaterMigrations } from './later-migrations.ts';
 
 /** A database in memory, with the options of the service that uses it now or used it last. */
 interface Kept {
@@ -29,6 +30,7 @@ async function openNew(options: DatabaseOptions): Promise<Kept> {
     { kind: 'memory' },
     { log: logOf(current), onFatal: (error) => current.options.onFatal?.(error) },
   );
+  await applyLaterMigrations(database);
   return Object.assign(current, { database, schema: await schemaOf(database) });
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations, refuseUnknown } from '../../db/migration-history.ts';
 import type { Migration } from '../../db/migrations.ts';
 import { isNotUnderWay } from '../../db/mint-under-way.ts';
 import { CommandError } from '../failure.ts';
@@ -56,7 +56,8 @@ export async function surveySnapshot(
   if (history.length === 0) {
     throw new CommandError('The database has no Latchkey tables: check DATABASE_URL or DATA_DIR.');
   }
-  pendingMigrations(migrations, history);
+  // A later version may have tables that this one would leave out.
+  refuseUnknown(compareHistory(migrations, history), 'make the backup');
   const { rows } = await client.query<{ now: Date }>('SELECT now() AS now');
   const tables: BackupTable[] = [];
   for (const name of dataTables) {

@@ -3,7 +3,7 @@ import { loadDataConfig } from '../../config.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
 import { startLogPartitions } from '../../db/log-partitions.ts';
 import { migrate } from '../../db/migrate.ts';
-import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations, warnOfUnknown } from '../../db/migration-history.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
 import { commandLog, connect, describeAddress, hasEmbeddedDatabase } from '../database.ts';
 import { say, type Terminal } from '../terminal.ts';
@@ -43,7 +43,9 @@ async function findPending(address: DatabaseAddress, terminal: Terminal): Promis
   if (isMissing(address)) return migrations;
   const { pool, close } = await connect(address, migrations, terminal);
   try {
-    return pendingMigrations(migrations, await readAppliedMigrations(pool));
+    const { pending, unknown } = compareHistory(migrations, await readAppliedMigrations(pool));
+    warnOfUnknown(commandLog(terminal), unknown);
+    return pending;
   } finally {
     await close();
   }

@@ -10,7 +10,7 @@ import {
   secretPath,
 } from '../../crypto/master-secret.ts';
 import { hasSecretFingerprint } from '../../db/installation.ts';
-import { readAppliedMigrations } from '../../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations, refuseUnknown } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { findKeyring } from '../../services/application/open-keyring.ts';
 import { requireOwnSecret } from '../../services/application/own-secret.ts';
@@ -50,9 +50,12 @@ export function addRotateSecretCommand(program: Command, terminal: Terminal): vo
         connect(database, migrations, terminal),
       );
       try {
-        if ((await readAppliedMigrations(pool)).length === 0) {
+        const history = await readAppliedMigrations(pool);
+        if (history.length === 0) {
           throw new CommandError(`${describeAddress(database)} is empty: nothing is encrypted yet.`);
         }
+        // A later version may have secrets that this one would not re-encrypt.
+        refuseUnknown(compareHistory(migrations, history), 'rotate the secret');
         const directory =
           database.kind === 'embedded' && config.serviceSecret === null ? database.directory : null;
         if (forgetPrevious) await forget(config, directory, pool, terminal);

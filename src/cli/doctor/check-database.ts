@@ -3,7 +3,7 @@ import { type Config, connectionsBesidePool } from '../../config.ts';
 import { advisoryLocks, describeHolder, holdersOf } from '../../db/advisory-locks.ts';
 import { partitionOf } from '../../db/log-partition.ts';
 import { detachedOf } from '../../db/log-partitions.ts';
-import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { describeFailure } from '../failure.ts';
 import { checkClock } from './check-clock.ts';
@@ -63,17 +63,23 @@ async function checkMigrations(
     return { pending: true, isEmpty: true, finding };
   }
   try {
-    const pending = pendingMigrations(await readMigrations(), applied);
-    const finding =
-      pending.length === 0
-        ? ok(`All ${applied.length} migrations are applied`)
-        : warn(
-            `${pending.length} migrations are pending: the next start, or "latchkey migrate", applies them.`,
-          );
+    const { pending, unknown } = compareHistory(await readMigrations(), applied);
+    const finding = describeMigrations(applied.length, pending.length, unknown);
     return { pending: pending.length > 0, isEmpty: false, finding };
   } catch (error) {
     return { pending: true, isEmpty: false, finding: fail(describeFailure(error)) };
   }
+}
+
+function describeMigrations(applied: number, pending: number, unknown: readonly string[]): Finding {
+  if (pending > 0) {
+    return warn(`${pending} migrations are pending: the next start, or "latchkey migrate", applies them.`);
+  }
+  if (unknown.length === 0) return ok(`All ${applied} migrations are applied`);
+  return warn(
+    `This version does not know the migrations ${unknown.join(', ')}: a later version has applied them. They are additive, ` +
+      'so this version runs, but it makes no backup and rotates no secret: finish the upgrade, or the rollback.',
+  );
 }
 
 async function checkServerClock(pool: Pool): Promise<readonly Finding[]> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { pendingMigrations, readAppliedMigrations } from '../../db/migration-history.ts';
+import { compareHistory, readAppliedMigrations } from '../../db/migration-history.ts';
 import type { Migration } from '../../db/migrations.ts';
 import type { BackupHeader } from '../backup/format.ts';
 import { columnsOf } from '../backup/snapshot.ts';
@@ -77,7 +77,7 @@ export async function refuseUnlessEmpty(
         'service has been started on; the restore then applies the later migrations.',
     );
   }
-  pendingMigrations(migrations, history);
+  compareHistory(migrations, history);
 }
 
 /** How long to wait for connections of processes that have just ended, in milliseconds. */
