@@ -1,19 +1,30 @@
-const weekMilliseconds = 7 * 24 * 60 * 60 * 1000;
-/** 1970-01-05, the first Monday after the Unix epoch. Weeks start on Monday, in UTC. */
-const firstMonday = 4 * 24 * 60 * 60 * 1000;
+const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/** A week of the security log. */
-export interface LogPartition {
-  /** `security_log_<first day>`, such as `security_log_20261116`. */
-  readonly name: string;
-  /** Lowest id of the week, included. */
-  readonly from: string;
-  /** Lowest id of the next week, excluded. */
-  readonly to: string;
-  /** First millisecond of the week, since the Unix epoch. */
+/** How long the entries of one partition of the security log span. */
+export type LogPartitionUnit = 'week' | 'day';
+
+const units = {
+  /** 1970-01-05 is the first Monday after the Unix epoch. Weeks start on Monday, in UTC. */
+  week: { milliseconds: 7 * dayMilliseconds, origin: 4 * dayMilliseconds, prefix: 'security_log_' },
+  day: { milliseconds: dayMilliseconds, origin: 0, prefix: 'security_log_day_' },
+} as const;
+
+/** A range of time, in milliseconds since the Unix epoch. */
+export interface TimeRange {
+  /** The first millisecond. */
   readonly start: number;
-  /** First millisecond of the next week, since the Unix epoch. */
+  /** The first millisecond after it. */
   readonly end: number;
+}
+
+/** A week or a day of the security log. */
+export interface LogPartition extends TimeRange {
+  /** `security_log_<first day>` for a week, such as `security_log_20261116`; `security_log_day_20261116` for a day. */
+  readonly name: string;
+  /** Lowest id of the range, included. */
+  readonly from: string;
+  /** Lowest id of the next range, excluded. */
+  readonly to: string;
 }
 
 /** The lowest UUIDv7 of a millisecond: 48 bits of time, the rest zero (RFC 9562 §5.7). */
@@ -22,19 +33,11 @@ export function lowestId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The partition of the week that holds `milliseconds` since the Unix epoch, or of one `weeks` later. */
-export function partitionOf(milliseconds: number, weeks = 0): LogPartition {
-  const index = Math.floor((milliseconds - firstMonday) / weekMilliseconds) + weeks;
-  const start = firstMonday + index * weekMilliseconds;
-  const end = start + weekMilliseconds;
+/** The partition that holds `milliseconds` since the Unix epoch, or one that is `offset` weeks or days later. */
+export function partitionOf(milliseconds: number, offset = 0, unit: LogPartitionUnit = 'week'): LogPartition {
+  const { milliseconds: length, origin, prefix } = units[unit];
+  const start = origin + (Math.floor((milliseconds - origin) / length) + offset) * length;
+  const end = start + length;
   const day = new Date(start).toISOString().slice(0, 10).replaceAll('-', '');
-  return { name: `security_log_${day}`, from: lowestId(start), to: lowestId(end), start, end };
-}
-
-/** The end of the week in a partition's name; infinity for other names. */
-export function endOf(name: string): number {
-  const [, year, month, day] = /^security_log_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
-  return year === undefined
-    ? Number.POSITIVE_INFINITY
-    : partitionOf(Date.parse(`${year}-${month}-${day}`)).end;
+  return { name: `${prefix}${day}`, from: lowestId(start), to: lowestId(end), start, end };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
+import { type LogPartitionUnit, lowestId, partitionOf } from '../../src/db/log-partition.ts';
+import { coveredUntil, gapAt } from '../../src/db/log-partition-plan.ts';
 import { dropExpiredLogPartitions, ensureLogPartitions } from '../../src/db/log-partitions.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import {
@@ -19,13 +20,13 @@ afterEach(async () => {
 });
 
 /** A database with only the partitions of a start at `now`. */
-async function databaseAt(kind: 'memory' | 'server', now: Date): Promise<Database> {
+async function databaseAt(kind: 'memory' | 'server', now: Date, unit?: LogPartitionUnit): Promise<Database> {
   const database = await createTestDatabase(kind);
   undo.push(database.close);
   for (const name of await partitions(database)) {
     if (name !== 'security_log_default') await database.pool.query(`DROP TABLE ${name}`);
   }
-  await ensureLogPartitions(database.pool, now);
+  await ensureLogPartitions(database.pool, now, unit);
   return database;
 }
 
@@ -79,6 +80,121 @@ describe('the partition of a time', () => {
     expect(Number.parseInt(partition.from.replaceAll('-', '').slice(0, 12), 16)).toBe(start);
     expect(partition.from).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-0000-0000-000000000000$/);
     expect(partition.to).toBe(partitionOf(start, 1).from);
+  });
+});
+
+describe.each(databaseKinds)('daily log partitions on %s', (kind) => {
+  const days = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, index) => {
+      const day = new Date(Date.UTC(2026, 10, first + index)).toISOString().slice(0, 10).replaceAll('-', '');
+      return `security_log_day_${day}`;
+    });
+
+  it('are created from yesterday to two weeks ahead', async () => {
+    const database = await databaseAt(kind, now, 'day');
+    expect(await partitions(database)).toEqual(['security_log_default', ...days(17, 32)].toSorted());
+    const id = await developer(database);
+    expect(await logAt(database, id, '2026-11-18T00:00:00.000Z')).toBe('security_log_day_20261118');
+    expect(await logAt(database, id, '2026-11-18T23:59:59.999Z')).toBe('security_log_day_20261118');
+  });
+
+  it('replace empty weeks to come, and keep this week and weeks that have entries', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    expect(await logAt(database, id, '2026-12-01T00:00:00Z')).toBe('security_log_20261130');
+    await ensureLogPartitions(database.pool, now, 'day');
+    const kept = ['20261109', '20261116', '20261130', '20261207', '20261214'].map(
+      (day) => `security_log_${day}`,
+    );
+    expect(await partitions(database)).toEqual([...kept, 'security_log_default', ...days(23, 29)].toSorted());
+    expect(await entries(database)).toEqual(['security_log_20261130']);
+    // A later maintenance replaces the next week, and creates nothing twice.
+    await ensureLogPartitions(database.pool, new Date('2026-11-25T12:00:00Z'), 'day');
+    expect(await partitions(database)).toEqual(
+      [
+        ...kept.filter((name) => !name.endsWith('1207')),
+        'security_log_default',
+        ...days(23, 29),
+        ...days(37, 39),
+      ].toSorted(),
+    );
+  });
+
+  it('are replaced by weeks if they are empty and to come, and a week with entries of some days keeps its days', async () => {
+    const database = await databaseAt(kind, now, 'day');
+    const id = await developer(database);
+    await logAt(database, id, '2026-11-18T00:00:00Z');
+    await logAt(database, id, '2026-12-02T00:00:00Z');
+    await ensureLogPartitions(database.pool, now, 'week');
+    const weeks = ['20261109', '20261123', '20261207', '20261214'].map((day) => `security_log_${day}`);
+    const expected = [...weeks, 'security_log_default', ...days(16, 22), ...days(30, 36)].toSorted();
+    expect(await partitions(database)).toEqual(expected);
+    expect(await entries(database)).toEqual(['security_log_day_20261118', 'security_log_day_20261202']);
+    await ensureLogPartitions(database.pool, now, 'week');
+    expect(await partitions(database)).toEqual(expected);
+    // No time is without a partition.
+    expect(await logAt(database, id, '2026-11-22T23:59:59.999Z')).toBe('security_log_day_20261122');
+    expect(await logAt(database, id, '2026-11-23T00:00:00Z')).toBe('security_log_20261123');
+  });
+
+  it('and weekly ones can be wanted by concurrent callers, and every time keeps one partition', async () => {
+    const database = await databaseAt(kind, now);
+    const id = await developer(database);
+    await logAt(database, id, '2026-11-24T00:00:00Z');
+    const units = ['day', 'week', 'day', 'week', 'day'] as const;
+    await Promise.all(units.map((unit) => ensureLogPartitions(database.pool, now, unit)));
+    for (const day of [18, 22, 23, 26, 30, 32])
+      expect(await logAt(database, id, new Date(Date.UTC(2026, 10, day)).toISOString())).not.toContain(
+        'default',
+      );
+  });
+
+  it('are dropped by their ranges in the catalog, whatever their names', async () => {
+    const database = await databaseAt(kind, now, 'day');
+    const id = await developer(database);
+    await logAt(database, id, '2026-11-17T00:00:00Z');
+    await database.pool.query('ALTER TABLE security_log_day_20261117 RENAME TO security_log_odd');
+    const dayAfter = (date: string) => new Date(Date.parse(date) + 24 * 60 * 60 * 1000);
+    expect(await dropExpiredLogPartitions(database.pool, dayAfter('2026-11-17T23:59:59.999Z'), 1)).toEqual(
+      [],
+    );
+    expect(await dropExpiredLogPartitions(database.pool, dayAfter('2026-11-18T00:00:00Z'), 1)).toEqual([
+      'security_log_odd',
+    ]);
+    expect(await entries(database)).toEqual([]);
+  });
+
+  it('keep the search data of entries that a partition with older ones still has', async () => {
+    const database = await databaseAt(kind, now);
+    const application = randomUUID();
+    const note = (time: string) =>
+      database.pool.query(
+        `INSERT INTO log_search_backlog (application_id, from_id, to_id, entries) VALUES ($1, $2, $2, 1)`,
+        [application, lowestId(Date.parse(time))],
+      );
+    await note('2026-11-17T00:00:00Z');
+    await note('2026-11-15T00:00:00Z');
+    await dropExpiredLogPartitions(database.pool, new Date('2026-11-20T00:00:00Z'), 1);
+    const { rows } = await database.pool.query('SELECT to_id FROM log_search_backlog');
+    expect(rows).toEqual([{ to_id: lowestId(Date.parse('2026-11-17T00:00:00Z')) }]);
+  });
+});
+
+describe('the end of the partitions', () => {
+  const week = (offset: number) => partitionOf(now.getTime(), offset);
+
+  it('is where the first gap after now begins', () => {
+    expect(coveredUntil(now.getTime(), [week(2), week(0), week(1), week(-1)])).toBe(week(2).end);
+    expect(coveredUntil(now.getTime(), [week(0), week(2)])).toBe(week(0).end);
+    expect(coveredUntil(now.getTime(), [week(1)])).toBe(now.getTime());
+  });
+
+  it('lacks the week or day of the setting, and only a day if other days of the week have partitions', () => {
+    expect(gapAt(now.getTime(), 'week', [week(0)])).toBeNull();
+    expect(gapAt(now.getTime(), 'week', [week(1)])).toEqual(week(0));
+    const yesterday = partitionOf(now.getTime(), -1, 'day');
+    expect(gapAt(now.getTime(), 'week', [yesterday])).toEqual(partitionOf(now.getTime(), 0, 'day'));
+    expect(gapAt(now.getTime(), 'day', [yesterday])).toEqual(partitionOf(now.getTime(), 0, 'day'));
   });
 });
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { type Config, connectionsBesidePool } from '../../config.ts';
 import { advisoryLocks, describeHolder, holdersOf } from '../../db/advisory-locks.ts';
 import { partitionOf } from '../../db/log-partition.ts';
-import { detachedOf } from '../../db/log-partitions.ts';
+import { detachedOf } from '../../db/log-partition-catalog.ts';
 import { compareHistory, readAppliedMigrations } from '../../db/migration-history.ts';
 import { readMigrations } from '../../db/migrations.ts';
 import { describeFailure } from '../failure.ts';
