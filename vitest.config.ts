@@ -20,7 +20,7 @@ const pure = [
   'test/management/{errors,retries,types}.test.ts',
   'test/openapi/{examples,readable}.test.ts',
   'test/readme/pages.test.ts',
-  'test/services/{decide,developer-turns,fair-turns,license-transitions,mask,note-use,unread-answers}.test.ts',
+  'test/services/{decide,developer-turns,fair-turns,license-transitions,mask,note-use,stuck-commits,unread-answers}.test.ts',
   'test/telemetry/workers-page.test.ts',
 ];
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DatabaseAddress } from './db/address.ts';
 import { type RateLimitName, rateLimitDefaults } from './ephemeral/rate-limits.ts';
+import { parseRedisUrl, type RedisAddress, RedisUrlError } from './ephemeral/redis-address.ts';
 import { type AddressRange, parseAddressRange } from './lib/public-address.ts';
 import { type CountLimitName, countLimitDefaults } from './services/count-limits.ts';
 
@@ -13,7 +14,7 @@ export interface Config {
   /** `{base_url}` of the interface, without a trailing slash. */
   readonly publicUrl: string;
   readonly database: DatabaseAddress;
-  readonly redisUrl: string | null;
+  readonly redis: RedisAddress | null;
   /** The prefix of every key and channel in Redis. */
   readonly redisPrefix: string;
   /** The configured master secret; null if it is generated into the data directory. */
@@ -41,6 +42,14 @@ export interface Config {
   /** The maximum number of items that one owner can have, by name. */
   readonly countLimits: Readonly<Record<CountLimitName, number>>;
   readonly logRetentionDays: number;
+  /** How long entries of the security log wait in memory while the database is unavailable. */
+  readonly logBufferSeconds: number;
+  /** Whether the security log keeps every accepted validation, or one an hour of each license and device. */
+  readonly logRepeats: 'all' | 'hourly';
+  /** How long the entries of one partition of the security log span. */
+  readonly logPartitions: 'week' | 'day';
+  /** Whether the service changes the schema, or only checks that `latchkey migrate` has. */
+  readonly migrate: 'auto' | 'check';
   /** Ranges of addresses that webhooks may be sent to although they are not public. */
   readonly webhookAllow: readonly AddressRange[];
   readonly eventRetentionDays: number;
@@ -117,7 +126,7 @@ const environment = z.object({
   PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url('postgresql:', 'postgres:').optional(),
-  REDIS_URL: url('redis:', 'rediss:').optional(),
+  REDIS_URL: z.string().transform(redisAddress).optional(),
   REDIS_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9:._-]{1,64}$/, 'must be 1 to 64 letters, digits and characters of : . _ -')
@@ -145,6 +154,10 @@ const environment = z.object({
   RATE_LIMITS: numbersByName(rateLimitDefaults, 'write name=requests, at least 1 a minute,'),
   COUNT_LIMITS: numbersByName(countLimitDefaults, 'write name=count, at least 1,'),
   LOG_RETENTION_DAYS: integer(1, 3650).default(90),
+  LOG_BUFFER_SECONDS: integer(1, 3600).default(60),
+  LOG_REPEATS: z.enum(['all', 'hourly'], 'must be all or hourly').default('all'),
+  LOG_PARTITIONS: z.enum(['week', 'day'], 'must be week or day').default('week'),
+  MIGRATE: z.enum(['auto', 'check'], 'must be auto or check').default('auto'),
   WEBHOOK_ALLOW: z.string().default('').transform(addressRanges),
   EVENT_RETENTION_DAYS: integer(1, 3650).default(30),
   STALE_IF_DOWN_SECONDS: integer(0, 86_400).default(600),
@@ -186,6 +199,16 @@ function numbersByName<Name extends string>(defaults: Readonly<Record<Name, numb
     });
 }
 
+function redisAddress(text: string, context: z.RefinementCtx): RedisAddress {
+  try {
+    return parseRedisUrl(text);
+  } catch (error) {
+    if (!(error instanceof RedisUrlError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+    return z.NEVER;
+  }
+}
+
 /** Parses a comma-separated list of ranges of addresses. */
 function addressRanges(text: string, context: z.RefinementCtx): AddressRange[] {
   const parts = text.split(',').map((part) => part.trim());
@@ -219,7 +242,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     host: value.HOST,
     publicUrl: (value.PUBLIC_URL ?? `http://${hostOfUrl(value.HOST)}:${value.PORT}`).replace(/\/+$/, ''),
     database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
-    redisUrl: value.REDIS_URL ?? null,
+    redis: value.REDIS_URL ?? null,
     redisPrefix: value.REDIS_PREFIX,
     serviceSecret: value.SERVICE_SECRET ?? null,
     cryptoEnforce: value.CRYPTO_ENFORCE === 'true',
@@ -234,6 +257,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimits: value.RATE_LIMITS,
     countLimits: value.COUNT_LIMITS,
     logRetentionDays: value.LOG_RETENTION_DAYS,
+    logBufferSeconds: value.LOG_BUFFER_SECONDS,
+    logRepeats: value.LOG_REPEATS,
+    logPartitions: value.LOG_PARTITIONS,
+    migrate: value.MIGRATE,
     webhookAllow: value.WEBHOOK_ALLOW,
     eventRetentionDays: value.EVENT_RETENTION_DAYS,
     staleIfDownSeconds: value.STALE_IF_DOWN_SECONDS,
@@ -248,14 +275,23 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** The location of the data, and the secrets that protect it. */
-export type DataConfig = Pick<Config, 'database' | 'serviceSecret' | 'previousSecret'>;
+/** The location of the data, the secrets that protect it, and how its log is kept. */
+export type DataConfig = Pick<
+  Config,
+  'database' | 'serviceSecret' | 'previousSecret' | 'logPartitions' | 'migrate'
+> & {
+  /** Null if LOG_RETENTION_DAYS is unset: a command must not delete by a default that the service may not have. */
+  readonly logRetentionDays: number | null;
+};
 
 const dataEnvironment = environment.pick({
   DATA_DIR: true,
   DATABASE_URL: true,
   SERVICE_SECRET: true,
   SERVICE_SECRET_PREVIOUS: true,
+  LOG_RETENTION_DAYS: true,
+  LOG_PARTITIONS: true,
+  MIGRATE: true,
 });
 
 /**
@@ -263,13 +299,17 @@ const dataEnvironment = environment.pick({
  * @throws {ConfigError} listing every invalid variable among these
  */
 export function loadDataConfig(env: Readonly<Record<string, string | undefined>>): DataConfig {
-  const parsed = dataEnvironment.safeParse(setIn(env));
+  const set = setIn(env);
+  const parsed = dataEnvironment.safeParse(set);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error));
   const value = parsed.data;
   return freeze({
     database: databaseOf(value.DATABASE_URL, value.DATA_DIR),
     serviceSecret: value.SERVICE_SECRET ?? null,
     previousSecret: value.SERVICE_SECRET_PREVIOUS ?? null,
+    logRetentionDays: set.LOG_RETENTION_DAYS === undefined ? null : value.LOG_RETENTION_DAYS,
+    logPartitions: value.LOG_PARTITIONS,
+    migrate: value.MIGRATE,
   });
 }
 
@@ -299,6 +339,9 @@ function conflicts(set: Readonly<Record<string, string | undefined>>): string[] 
   }
   if (production && set.CRYPTO_ENFORCE === 'false') {
     problems.push('CRYPTO_ENFORCE must not be false in production: it accepts unsealed client requests');
+  }
+  if (set.MIGRATE === 'check' && set.DATABASE_URL === undefined) {
+    problems.push('MIGRATE=check requires DATABASE_URL: an embedded database has one user, its service');
   }
   const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).filter((name) => set[name] === undefined);
   if (Number(set.WORKERS) > 1 && unshared.length > 0) {

@@ -79,6 +79,9 @@ const maxMintsWaiting = 20;
 const maxLeasesAtOnce = 2;
 const maxLeasesWaiting = 500;
 
+/** Entries of the log in one transaction: an embedded database answers no one else meanwhile. */
+const largestLogBatch = { server: 2_000, embedded: 1_000 } as const;
+
 /** How long the other parts may take to close once the log is written, in milliseconds. */
 const closingMilliseconds = 500;
 
@@ -103,6 +106,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const database = await open(config.database, {
       log,
       maxConnections: config.databaseConnections,
+      logPartitions: config.logPartitions,
+      migrate: config.migrate,
       ...(onFatal && { onFatal }),
     });
     const watch = await watchDatabase(config, database, log);
@@ -114,7 +119,7 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
     const store = await openStore(config, database, { clock, log });
     closers.push(() => store.close());
     const changes = createChangeFeed({ database, store, watch, log });
-    const { logRetentionDays: retentionDays, eventRetentionDays } = config;
+    const { logRetentionDays: retentionDays, eventRetentionDays, logPartitions } = config;
     closers.push(startClockWatch({ clock, log }));
     const eventStats = noEventStats();
     const onEvents = (developerIds: readonly string[]) => void changes.tellAndRecord('log', developerIds);
@@ -124,6 +129,8 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
         clock,
         log,
         retentionDays,
+        logPartitions,
+        migrate: config.migrate,
         eventRetentionDays,
         onEvents,
         eventStats,
@@ -138,6 +145,9 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
       pool: database.pool,
       log,
       clock,
+      bufferSeconds: config.logBufferSeconds,
+      largestBatch: largestLogBatch[database.kind === 'server' ? 'server' : 'embedded'],
+      thinned: config.logRepeats === 'hourly',
       onWritten: (topics) => void changes.tellAndRecord('log', [...topics]),
     });
     closers.push((deadline) =>
@@ -235,13 +245,13 @@ export async function createDeps(config: Config, options: DepsOptions = {}): Pro
 }
 
 async function openStore(
-  { redisUrl, redisPrefix }: Config,
+  { redis, redisPrefix }: Config,
   database: Database,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): Promise<EphemeralStore> {
-  if (redisUrl !== null) {
+  if (redis !== null) {
     const keyPrefix = `${redisPrefix}${await readInstallationId(database.pool)}:`;
-    return createRedisStore({ url: redisUrl, keyPrefix, log });
+    return createRedisStore({ address: redis, keyPrefix, log });
   }
   if (database.kind === 'server') {
     log.warn(

@@ -18,7 +18,10 @@ export async function openAccounts(config: DataConfig, task: string, terminal: T
   if (config.database.kind === 'memory') throw inMemoryDatabaseError();
   if (config.database.kind === 'server') await requireCurrent(config, terminal);
   const log = commandLog(terminal);
-  const database = await adviseOnLock(task, () => openDatabase(config.database, { log, maxConnections: 2 }));
+  const { logPartitions, migrate } = config;
+  const database = await adviseOnLock(task, () =>
+    openDatabase(config.database, { log, maxConnections: 2, logPartitions, migrate }),
+  );
   try {
     // Create the master secret before the first account. The service treats data without a secret as a lost secret.
     if (config.database.kind === 'embedded') await openKeyring(config, database.pool);

@@ -5,11 +5,14 @@ import type { LabelledCounter } from '../telemetry/labelled-counter.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PrismaClient } from './client.ts';
 import { openEmbedded } from './embedded/embedded.ts';
+import type { LogPartitionUnit } from './log-partition.ts';
 import { startLogPartitions } from './log-partitions.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, readMigrations } from './migrations.ts';
 import { discardMintUnderWay } from './mint-under-way.ts';
 import { explained } from './refused-statement.ts';
+import { requireMigrated } from './require-migrated.ts';
+import type { MigrateMode } from './schema-upkeep.ts';
 import { connectServer, type ServerState } from './server.ts';
 import { schema } from './session-settings.ts';
 import { explainRefusal } from './start-error.ts';
@@ -32,8 +35,12 @@ export interface Database {
    * read-only. As cheap as `isAvailable`.
    */
   isReadOnly(): boolean;
+  /** False while commits wait for a synchronous standby that does not answer. As cheap as `isAvailable`. */
+  confirmsWrites(): boolean;
   /** Records what the watch of a server found; an embedded database ignores it. */
   noteState(state: ServerState): void;
+  /** Closes the connections to these backends of a server; an embedded database ignores it. */
+  hangUp(backends: ReadonlySet<number>): void;
   /** Counts PostgreSQL's errors by class of SQLSTATE. */
   readonly errors: LabelledCounter;
   /** Waits for running queries, then closes all connections. */
@@ -44,6 +51,10 @@ export interface DatabaseOptions {
   readonly log: Logger;
   /** Maximum number of connections to a server. */
   readonly maxConnections?: number;
+  /** Default: `week`. */
+  readonly logPartitions?: LogPartitionUnit;
+  /** Default: `auto`. */
+  readonly migrate?: MigrateMode;
   /**
    * Called when an embedded database dies while it is open. Queries fail from then on, and the process should end.
    * Without it the death is only logged.
@@ -51,28 +62,28 @@ export interface DatabaseOptions {
   readonly onFatal?: (error: Error) => void;
 }
 
-interface Connections {
-  readonly pool: pg.Pool;
-  isAvailable(): boolean;
-  isReadOnly(): boolean;
-  noteState(state: ServerState): void;
-  close(): Promise<void>;
-}
+type Connections = Omit<Database, 'kind' | 'prisma' | 'errors'>;
 
 /**
- * Opens the database, applies pending migrations, and creates the log partitions of the coming weeks.
+ * Opens the database. Unless it only checks the schema, it applies pending migrations and creates the log partitions of
+ * the coming weeks.
  * @throws {DatabaseStartError} with a message for the operator
  */
 export async function openDatabase(address: DatabaseAddress, options: DatabaseOptions): Promise<Database> {
   const { log } = options;
   const migrations = await readMigrations();
-  const { pool, isAvailable, isReadOnly, noteState, close } = await connect(address, options, migrations);
+  const connections = await connect(address, options, migrations);
+  const { pool, close } = connections;
   const errors = countStatementErrors(pool);
   try {
-    await migrate(pool, { log, migrations });
+    if (options.migrate === 'check') {
+      await requireMigrated(pool, { log, migrations });
+    } else {
+      await migrate(pool, { log, migrations });
+      await startLogPartitions(pool, new Date(), log, options.logPartitions);
+    }
     // Discards the mint of a process that died. No other process uses an embedded database.
     if (address.kind !== 'server') await discardMintUnderWay(pool);
-    await startLogPartitions(pool, new Date(), log);
     if (address.kind === 'server') await warnOfStrays(pool, log);
   } catch (error) {
     await close().catch(() => undefined);
@@ -84,12 +95,9 @@ export async function openDatabase(address: DatabaseAddress, options: DatabaseOp
     transactionOptions: { maxWait: 10_000 },
   });
   return {
+    ...connections,
     kind: address.kind,
     prisma,
-    pool,
-    isAvailable,
-    isReadOnly,
-    noteState,
     errors,
     close: async () => {
       await prisma.$disconnect();
@@ -125,5 +133,11 @@ async function connect(
       onFatal?.(error);
     },
   });
-  return { ...embedded, isAvailable: () => isAlive, noteState: () => undefined };
+  return {
+    ...embedded,
+    isAvailable: () => isAlive,
+    confirmsWrites: () => true,
+    noteState: () => undefined,
+    hangUp: () => undefined,
+  };
 }

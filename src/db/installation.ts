@@ -18,6 +18,12 @@ export async function readInstallationId(pool: Pool): Promise<string> {
   return row.parse(created.rows[0]).id;
 }
 
+/** The same without creating it; null if no instance has started yet. @throws {Error} if the database has no such table */
+export async function findInstallationId(pool: Pool): Promise<string | null> {
+  const { rows } = await pool.query('SELECT id FROM installation');
+  return rows.length === 0 ? null : row.parse(rows[0]).id;
+}
+
 const fingerprintRow = z.object({ fingerprint: z.instanceof(Uint8Array).nullable() });
 
 /** The fingerprint of the installation's master secret; null if none is recorded, as with an earlier version. */

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '../lib/log.ts';
+import { SessionPool } from './session-pool.ts';
 import { noLimits, prepareSession, type TimeLimits } from './session-settings.ts';
 import { valueTypes } from './timestamp.ts';
 
@@ -12,8 +13,8 @@ export function createPool(
   config: pg.PoolConfig,
   log: Logger,
   limits: TimeLimits | null = noLimits,
-): pg.Pool {
-  const pool = new pg.Pool({
+): SessionPool {
+  const pool = new SessionPool({
     application_name: 'latchkey',
     keepAlive: true,
     types: valueTypes,
@@ -21,7 +22,9 @@ export function createPool(
     onConnect: (client) => prepareSession(client, limits),
   });
   // Without this listener, a restart of the server would end this process.
-  pool.on('error', (error) => log.warn({ err: error }, 'Lost an idle database connection'));
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ err: error }, 'Lost an idle database connection');
+  });
   // The pool does not listen to connections in use: one lost between two statements would end this process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

@@ -8,7 +8,8 @@ const advice: ReadonlyMap<string, string> = new Map([
   [
     '42501',
     `The user of DATABASE_URL must own Latchkey's tables, and creates new ones each week: as the database's owner, run ` +
-      `GRANT USAGE, CREATE ON SCHEMA ${schema} TO that user; if another user owns the tables, change their owner`,
+      `GRANT USAGE, CREATE ON SCHEMA ${schema} TO that user; if another user owns the tables, change their owner. With ` +
+      'MIGRATE=check, grant it the rights in docs/postgresql.md instead',
   ],
   [
     '25006',

@@ -55,6 +55,7 @@ export async function buildSearchIndexes(pool: pg.Pool, log: Logger, stop?: Abor
 /**
  * Merges pending entries into the indexes, because each search scans them. Call it about once a minute, and on an embedded
  * database after each part of a large change: a merge that PostgreSQL begins itself, when the list is full, takes a second.
+ * A role that does not own the indexes may not merge them, and leaves it to PostgreSQL.
  */
 export async function tidySearchIndexes(
   pool: pg.Pool,
@@ -63,7 +64,8 @@ export async function tidySearchIndexes(
   await queryWithoutTimeout(
     pool,
     `SELECT gin_clean_pending_list(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-     WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace`,
+     WHERE indisvalid AND relname = ANY($1::text[]) AND relnamespace = current_schema()::regnamespace
+       AND pg_has_role(relowner, 'USAGE')`,
     [tables.map(searchIndexName)],
   );
 }

@@ -19,8 +19,13 @@ export const minMajorVersion = 15;
 /** How long a request waits for a connection of the pool, in milliseconds. */
 const connectionTimeoutMillis = 2_500;
 
-/** The state of a server, as its watch sees it. */
-export type ServerState = 'writable' | 'read-only' | 'unavailable';
+/**
+ * The state of a server, as its watch sees it.
+ *
+ * `unconfirmed`: commits wait for a synchronous standby that does not answer. PostgreSQL waits for it without a limit. It
+ * must not be cancelled either, because PostgreSQL would then acknowledge a commit that no standby has.
+ */
+export type ServerState = 'writable' | 'read-only' | 'unconfirmed' | 'unavailable';
 
 /** A connection pool of a PostgreSQL server. Its queries fail at once while the server is unavailable. */
 export interface ServerConnections {
@@ -29,8 +34,16 @@ export interface ServerConnections {
   isAvailable(): boolean;
   /** Whether the server was read-only when it last answered the watch. */
   isReadOnly(): boolean;
-  /** Cuts all connections and refuses new ones while the server is unavailable. */
+  /** False if commits waited for a standby when the server last answered the watch. */
+  confirmsWrites(): boolean;
+  /**
+   * Cuts all connections and refuses new ones while the server is unavailable. While it does not confirm writes, reads go
+   * on, and writes are refused: each of them would leave one more backend that waits. Behind a connection pooler, which
+   * shares its sessions with others, reads are refused as well.
+   */
   noteState(state: ServerState): void;
+  /** Closes the pool's connections to these backends. Whether their commits take effect is unknown. */
+  hangUp(backends: ReadonlySet<number>): void;
   close(): Promise<void>;
 }
 
@@ -43,50 +56,72 @@ export async function connectServer(url: string, log: Logger, max = 10): Promise
   const sockets = createOpenSockets();
   const config = { connectionString: url, max, connectionTimeoutMillis, stream: sockets.open };
   const pool = createPool(config, log, requestLimits);
+  let isShared = false;
   try {
     const version = await pool.query<{ server_version_num: string }>('SHOW server_version_num');
     checkServerVersion(Number(version.rows[0]?.server_version_num));
     await refuseOtherSettings(pool, url);
-    await logIfShared(pool, log);
+    isShared = await findIfShared(pool, log);
   } catch (error) {
     await pool.end();
     throw error instanceof DatabaseStartError ? error : explain(error, url);
   }
   let isAvailable = true;
-  let isReadOnly = false;
+  let answered: Exclude<ServerState, 'unavailable'> = 'writable';
   function noteState(state: ServerState): void {
     if (state === 'unavailable') {
       if (isAvailable) sockets.refuse('The PostgreSQL server is unavailable.');
       isAvailable = false;
       return;
     }
-    if (!isAvailable) sockets.admit();
+    const before = isAvailable ? answered : null;
+    if (state === before) return;
     isAvailable = true;
-    if (isReadOnly === (state === 'read-only')) return;
-    isReadOnly = state === 'read-only';
-    if (isReadOnly)
-      log.warn(
-        'PostgreSQL is read-only (transaction_read_only is on): requests that change data are refused',
-      );
-    else log.info('PostgreSQL accepts writes again');
+    pool.readOnly = state === 'unconfirmed' && !isShared;
+    if (state === 'unconfirmed' && isShared) sockets.refuse('The PostgreSQL server does not confirm writes.');
+    else sockets.admit();
+    if (state !== answered) logState(state, log);
+    answered = state;
   }
   return {
     pool,
     isAvailable: () => isAvailable,
-    isReadOnly: () => isReadOnly,
+    isReadOnly: () => answered === 'read-only',
+    confirmsWrites: () => answered !== 'unconfirmed',
     noteState,
+    hangUp: (backends) => pool.hangUp(backends),
     close: () => pool.end(),
   };
 }
 
-async function logIfShared(pool: pg.Pool, log: Logger): Promise<void> {
+function logState(state: Exclude<ServerState, 'unavailable'>, log: Logger): void {
+  switch (state) {
+    case 'writable':
+      log.info('PostgreSQL accepts writes again');
+      break;
+    case 'read-only':
+      log.warn(
+        'PostgreSQL is read-only (transaction_read_only is on): requests that change data are refused',
+      );
+      break;
+    case 'unconfirmed':
+      log.warn(
+        'PostgreSQL does not confirm writes: commits wait for a synchronous standby that does not answer. Requests that ' +
+          'change data are refused until it is back, or until it is removed from synchronous_standby_names',
+      );
+      break;
+  }
+}
+
+async function findIfShared(pool: pg.Pool, log: Logger): Promise<boolean> {
   const client = await pool.connect();
   const isShared = await isSessionShared(client).finally(() => client.release());
-  if (!isShared) return;
+  if (!isShared) return false;
   log.info(
     'The connection to PostgreSQL goes through a pooler such as PgBouncer: the timeouts of the role apply, and "latchkey ' +
       'doctor" lists those that are missing',
   );
+  return true;
 }
 
 /**

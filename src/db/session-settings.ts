@@ -89,6 +89,8 @@ export async function prepareSession(client: pg.ClientBase, limits: TimeLimits |
   if (!isShared && limits !== null) {
     for (const [name, value] of Object.entries(limits)) statements.push(`SET ${name} TO '${value}'`);
     statements.push(lift('idle_session_timeout', false), lift('transaction_timeout', false));
+    // The pool has to receive the warning that a commit was cancelled (session-pool.ts).
+    statements.push("SET client_min_messages TO 'warning'");
   }
   await client.query(statements.join('; '));
 }

@@ -13,6 +13,7 @@ export type DatabaseStartProblem =
   | 'encoding'
   | 'statement'
   | 'newer-database'
+  | 'pending-migrations'
   | 'failed-migration'
   | 'changed-migration'
   | 'log-in-use'

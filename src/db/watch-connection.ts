@@ -62,8 +62,9 @@ export function createWatchConnection(url: string, log: Logger): WatchConnection
   return {
     ask: (question) => ask(question),
     async close() {
+      const ended = pool.end();
       hangUp();
-      await pool.end();
+      await ended;
     },
   };
 }

@@ -1,15 +1,11 @@
-import {
-  commandError,
-  createConnection,
-  fieldsOf,
-  openConnection,
-  redisAddress,
-} from './redis-connection.ts';
+import { hostOfUrl, type RedisAddress } from './redis-address.ts';
+import { createConnection, fieldsOf, openConnection } from './redis-connection.ts';
+import { commandError } from './redis-failure.ts';
 
 /** What `latchkey doctor` reports about a Redis. */
 export interface RedisState {
-  /** Host and port. */
-  readonly address: string;
+  /** Host and port; of the master that was found, its IP address. */
+  readonly server: string;
   readonly version: string;
   /** Memory limit in bytes; 0 for none, null if unknown. */
   readonly maxMemory: number | null;
@@ -27,15 +23,20 @@ const roundTrips = 5;
 
 /**
  * Queries the state of a Redis, without writing.
+ * @param key in a cluster, the master that stores this key is queried
  * @param signal cancels the query
- * @throws {StoreUnavailableError} with host and port, never with the credentials
+ * @throws {StoreUnavailableError} with the hosts, never with the credentials
  */
-export async function inspectRedis(url: string, signal: AbortSignal): Promise<RedisState> {
-  const redis = createConnection(url);
+export async function inspectRedis(
+  address: RedisAddress,
+  key: string,
+  signal: AbortSignal,
+): Promise<RedisState> {
+  const redis = createConnection(address, key);
   const disconnect = () => redis.disconnect();
   signal.addEventListener('abort', disconnect);
   try {
-    await openConnection(redis, url);
+    await openConnection(redis, address);
     const facts = fieldsOf(await redis.info());
     let [latencyMilliseconds, clockAheadMilliseconds] = [Number.POSITIVE_INFINITY, 0];
     for (let count = 0; count < roundTrips; count += 1) {
@@ -49,7 +50,10 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
     }
     const maxMemory = facts.get('maxmemory');
     return {
-      address: redisAddress(url),
+      server:
+        address.kind === 'single'
+          ? hostOfUrl(address.url)
+          : `${redis.stream.remoteAddress}:${redis.stream.remotePort}`,
       version: facts.get('redis_version') ?? 'unknown',
       maxMemory: maxMemory === undefined ? null : Number(maxMemory),
       maxMemoryPolicy: facts.get('maxmemory_policy') ?? null,
@@ -58,7 +62,7 @@ export async function inspectRedis(url: string, signal: AbortSignal): Promise<Re
       clockAheadMilliseconds,
     };
   } catch (error) {
-    throw commandError(url, error);
+    throw commandError(address, error);
   } finally {
     signal.removeEventListener('abort', disconnect);
     disconnect();

@@ -1,18 +1,32 @@
 import { Redis } from 'ioredis';
-import { describeTlsFailure } from '../lib/tls-failure.ts';
+import { createMasterSearch } from './find-master.ts';
+import { createOwnerSearch } from './find-slot-owner.ts';
+import { type Host, type LocatedAddress, nameOfRedis, type RedisAddress, usesTls } from './redis-address.ts';
+import { connectorTo, disconnectMilliseconds } from './redis-connector.ts';
+import {
+  commandError,
+  failureOf,
+  isUnknownCommand,
+  NamedReplicaError,
+  partOfCluster,
+  tlsFailureOf,
+} from './redis-failure.ts';
 import { StoreUnavailableError } from './store.ts';
 
 /** Timeout of a command, after which the connection is considered dead, in milliseconds. */
 export const commandTimeoutMilliseconds = 1000;
 /** Interval at which connections are checked, in milliseconds. */
 export const heartbeatMilliseconds = 1000;
+/** The longest pause between two searches for a master, in milliseconds. */
+const maxSearchPause = 250;
 
 /**
  * Creates a connection that fails fast: a command is sent or refused immediately, and never queued or sent again. (A
  * repeated SET NX would find its own key, and a first use would look like a replay.)
+ * @param key a key of the installation: in a cluster, the connection is to the master that stores it
  */
-export function createConnection(url: string): Redis {
-  return new GatheringRedis(url, {
+export function createConnection(address: RedisAddress, key: string): Redis {
+  const shared = {
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -21,11 +35,42 @@ export function createConnection(url: string): Redis {
     commandTimeout: commandTimeoutMilliseconds,
     // Detects a connection that is dead but not closed, by the first command without an answer.
     socketTimeout: commandTimeoutMilliseconds,
-    connectTimeout: 2 * commandTimeoutMilliseconds,
-    retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, 1000),
-    // After a failover the old primary refuses writes: resolve the address again.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    disconnectTimeout: disconnectMilliseconds,
+    // After a failover the old primary refuses writes, and a cluster's node names another master: look for it again.
+    reconnectOnError: ({ message }: Error) =>
+      message.startsWith('READONLY') || (address.kind === 'cluster' && message.startsWith('MOVED')),
+  };
+  if (address.kind === 'single') {
+    return new GatheringRedis(address.url, {
+      ...shared,
+      connectTimeout: 2 * commandTimeoutMilliseconds,
+      retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, 1000),
+    });
+  }
+  const { user = null, password = null } = address.credentials ?? {};
+  const redis: Redis = new GatheringRedis({
+    ...shared,
+    Connector: connectorTo(searchIn(address, key), address.tls, () =>
+      redis.emit('error', new NamedReplicaError()),
+    ),
+    // By this, ioredis knows which event of the socket to wait for.
+    ...(address.tls && { tls: {} }),
+    ...(user !== null && { username: user }),
+    ...(password !== null && { password }),
+    db: address.kind === 'sentinel' ? address.database : 0,
+    connectTimeout: commandTimeoutMilliseconds,
+    retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, maxSearchPause),
   });
+  return redis;
+}
+
+function searchIn(address: LocatedAddress, key: string): () => Promise<Host> {
+  switch (address.kind) {
+    case 'sentinel':
+      return createMasterSearch(address);
+    case 'cluster':
+      return createOwnerSearch(address, key);
+  }
 }
 
 /**
@@ -43,61 +88,73 @@ class GatheringRedis extends Redis {
   }
 }
 
-const tlsAdvice = {
-  trust: 'in NODE_EXTRA_CA_CERTS, which Node.js reads at start',
-  clientCertificate: 'set tls-auth-clients to no there, and authenticate with the password of REDIS_URL',
-};
-
-/** Without TLS on its port, Redis does not answer at all; without a required client certificate, it closes the connection. */
-const alsoCheck = (url: string): string =>
-  new URL(url).protocol === 'rediss:'
+/**
+ * Without TLS on its port, Redis does not answer at all; without a required client certificate, it closes the connection.
+ * Behind NAT or in a container, a server announces an address that others cannot reach.
+ */
+function alsoCheck(address: RedisAddress): string {
+  const tls = usesTls(address)
     ? ', uses TLS on this port, and requires no client certificates (tls-auth-clients no)'
     : '';
+  const named = ', and that the address that they name can be reached from here ("latchkey doctor" shows it)';
+  return address.kind === 'single' ? tls : tls + named;
+}
 
 /**
- * Waits for the first connection, and checks that it has the URL's user and database, and is not part of a cluster. After a
+ * Waits for the first connection, and checks that it has the URL's user and database, and accepts every key. After a
  * failure the caller disconnects.
- * @throws {StoreUnavailableError} with host and port, never with the credentials
+ * @throws {StoreUnavailableError} with the hosts, never with the credentials
  */
-export async function openConnection(redis: Redis, url: string): Promise<void> {
-  let reason: unknown;
-  redis.on('error', (error) => {
-    reason = error;
-  });
+export async function openConnection(redis: Redis, address: RedisAddress): Promise<void> {
+  // The first sentinels or nodes may name a master that is one no more.
+  const attempts = address.kind === 'single' ? 1 : address.hosts.length;
   try {
-    await redis.connect();
+    await untilReady(redis, attempts);
   } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error;
     const failure =
-      describeTlsFailure(reason ?? error, tlsAdvice) ??
-      `cannot be used: ${failureOf(reason ?? error)}. Check REDIS_URL and that the server runs${alsoCheck(url)}`;
-    throw new StoreUnavailableError(`Redis at ${redisAddress(url)} ${failure}.`);
+      tlsFailureOf(error) ??
+      `cannot be used: ${failureOf(error)}. Check REDIS_URL and that the server runs${alsoCheck(address)}`;
+    throw new StoreUnavailableError(`${nameOfRedis(address)} ${failure}.`);
   }
   try {
-    await requireCredentialsAndDatabase(redis, url);
+    await requireCredentialsAndDatabase(redis, address);
+    if (address.kind === 'cluster') return;
     const isInCluster = (await askInfo(redis, 'cluster'))?.get('cluster_enabled') === '1';
-    if (isInCluster && !(await hasAllSlots(redis))) throw partOfCluster(url);
+    if (isInCluster && !(await hasAllSlots(redis))) throw partOfCluster(address);
   } catch (error) {
-    throw commandError(url, error);
+    throw commandError(address, error);
   }
 }
 
-/** The error for a command that failed. An error that already explains it is returned as it is. */
-export function commandError(url: string, error: unknown, failure = 'did not answer'): StoreUnavailableError {
-  if (error instanceof StoreUnavailableError) return error;
-  // A cluster node refused a key of another node, or any key because the cluster is down.
-  if (/^(MOVED|ASK|CLUSTERDOWN)$/.test(failureOf(error))) return partOfCluster(url);
-  return new StoreUnavailableError(`Redis at ${redisAddress(url)} ${failure}: ${failureOf(error)}.`);
+/**
+ * Connects. The client repeats a failed attempt by itself.
+ * @throws {Error} what failed last, after this many attempts, or after a search that has asked everyone
+ */
+async function untilReady(redis: Redis, attempts: number): Promise<void> {
+  let [left, reason] = [attempts, new Error('The connection was closed')];
+  redis.on('error', (error: Error) => {
+    reason = error;
+  });
+  await new Promise<void>((resolve, reject) => {
+    redis.on('close', () => {
+      left -= 1;
+      if (left <= 0 || reason instanceof StoreUnavailableError) reject(reason);
+    });
+    redis.once('ready', resolve);
+    redis.connect().catch(() => undefined);
+  });
 }
 
 /**
  * ioredis ignores a failed SELECT, and would use database 0, which may be another program's. It also ignores that the server
  * requires no password. So both commands are repeated here.
  */
-async function requireCredentialsAndDatabase(redis: Redis, url: string): Promise<void> {
+async function requireCredentialsAndDatabase(redis: Redis, address: RedisAddress): Promise<void> {
   const { username, password, db = 0 } = redis.options;
   const refuse = (reason: string) => (error: unknown) => {
     throw new StoreUnavailableError(
-      `Redis at ${redisAddress(url)} ${reason} (${failureOf(error)}). Correct REDIS_URL.`,
+      `${nameOfRedis(address)} ${reason} (${failureOf(error)}). Correct REDIS_URL.`,
     );
   };
   if (password) {
@@ -107,7 +164,12 @@ async function requireCredentialsAndDatabase(redis: Redis, url: string): Promise
       refuse('does not accept the user name and password of REDIS_URL'),
     );
   }
-  await redis.select(db).catch(refuse(`has no database ${db}`));
+  await redis.select(db).catch((error: unknown) => {
+    if (!isUnknownCommand(error)) return refuse(`has no database ${db}`)(error);
+    throw new StoreUnavailableError(
+      `${nameOfRedis(address)} has no databases: if it is a sentinel, set REDIS_URL to redis+sentinel://.`,
+    );
+  });
 }
 
 /**
@@ -134,30 +196,3 @@ async function fieldsIfAllowed(answer: Promise<string>): Promise<ReadonlyMap<str
 /** Parses the `name:value` lines of INFO. */
 export const fieldsOf = (info: string): ReadonlyMap<string, string> =>
   new Map(Array.from(info.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [name, value]));
-
-/** A master of a cluster stores some of the keys and refuses all others, so most nonces could not be checked. */
-const partOfCluster = (url: string): StoreUnavailableError =>
-  new StoreUnavailableError(
-    `Redis at ${redisAddress(url)} is a part of a Redis Cluster and accepts only the keys of its slots, so most ` +
-      'requests would be refused. Set REDIS_URL to a Redis that is not a cluster (cluster-enabled no). One is enough for ' +
-      'many instances, and it may have replicas.',
-  );
-
-/** Host and port of a Redis URL, without the credentials. */
-export function redisAddress(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname || 'localhost'}:${port || '6379'}`;
-}
-
-/**
- * Describes a failure without secrets. An error of ioredis contains its command, which for AUTH has the password, so only
- * the code is used.
- */
-export function failureOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown failure';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  // Errors of Redis begin with a code: WRONGPASS, NOAUTH, OOM, READONLY.
-  const code = /^[A-Z]{3,}\b/.exec(error.message)?.[0];
-  if (code !== undefined) return code;
-  return error.message === 'Command timed out' ? 'no answer in time' : 'connection lost';
-}

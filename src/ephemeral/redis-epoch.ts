@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { askInfo, commandError, heartbeatMilliseconds } from './redis-connection.ts';
+import { nameOfRedis, type RedisAddress } from './redis-address.ts';
+import { askInfo, heartbeatMilliseconds } from './redis-connection.ts';
+import { commandError } from './redis-failure.ts';
+import { StoreUnavailableError } from './store.ts';
 
 /**
  * The epoch of a Redis server: a random value in a key without an expiry. An instance writes it if it is missing, or if it
@@ -29,16 +32,32 @@ const replaceScript = `
   if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
   return redis.call('GET', KEYS[1])`;
 
+export interface RedisEpochOptions {
+  readonly redis: Redis;
+  /** For errors. */
+  readonly address: RedisAddress;
+  readonly key: string;
+  /** Called at each read of the epoch. */
+  readonly onUsable: () => void;
+  /** Called at each failure, with its cause if that is known: an attempt to connect, or a server that refuses writes. */
+  readonly onUnusable: (cause: unknown) => void;
+}
+
 /**
  * Reads the epoch whenever the connection is ready, and then once a second. The latter detects a flush, an eviction, a dead
- * connection, a read-only server, and a server that took the data of another one within the second. While a server is a
- * replica, the read fails; the server is used again after the next read that succeeds.
- * @param url the URL of the server, for errors
+ * connection, a read-only server, and a server that took the data of another one within the second. While a server refuses
+ * writes, the read fails; the server is used again after the next read that succeeds. Meanwhile the connection is closed
+ * once a second, because another server may be the master: one whose replicas have left it (NOREPLICAS), or that a cluster
+ * has separated from (CLUSTERDOWN), is never told.
  */
-export function createRedisEpoch(redis: Redis, url: string, key: string): RedisEpoch {
+export function createRedisEpoch(options: RedisEpochOptions): RedisEpoch {
+  const { redis, address, key, onUsable, onUnusable } = options;
   let epoch = '';
   let isKnown = false;
   let mustReplace = false;
+  let isRefused = false;
+  /** What failed last. Kept, because a connection that is closed and opened again each second would hide it. */
+  let cause: unknown;
   /** Increases when what is being read becomes outdated: it may come from a server that has been replaced since. */
   let generation = 0;
 
@@ -50,6 +69,8 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
   async function read(): Promise<void> {
     const begun = generation;
     const memory = await askMemory(redis);
+    // Nothing else distinguishes a promoted replica, which may lack nonces, from the master that it replaces.
+    if (memory === null && address.kind !== 'single') throw new StoreUnavailableError(withoutInfo(address));
     const fresh = memory === null ? randomUUID() : `${randomUUID()} ${memory}`;
     // SET even if the key exists: a server that is full, cannot save or is a replica refuses it.
     if (mustReplace) await redis.set(key, fresh);
@@ -68,23 +89,40 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
     epoch = found;
     isKnown = true;
     mustReplace = false;
+    isRefused = false;
+    cause = undefined;
+    onUsable();
   }
 
   async function refresh(): Promise<void> {
     const begun = generation;
     // Other failures close the connection or are temporary. The next refresh tries again.
     await read().catch((error: unknown) => {
-      if (error instanceof ReplyError && begun === generation) isKnown = false;
+      const isRefusal = error instanceof ReplyError || error instanceof StoreUnavailableError;
+      if (!isRefusal || begun !== generation) return;
+      isKnown = false;
+      isRefused = true;
+      cause = error;
+      onUnusable(cause);
     });
   }
 
-  redis.on('close', forget);
+  redis.on('error', (error) => {
+    cause = error;
+  });
+  redis.on('close', () => {
+    forget();
+    onUnusable(cause);
+  });
   redis.on('ready', () => {
     forget();
+    isRefused = false;
     void refresh();
   });
   const heartbeat = setInterval(() => {
-    if (redis.status === 'ready') void refresh();
+    if (redis.status !== 'ready') return;
+    if (isRefused) redis.disconnect(true);
+    else void refresh();
   }, heartbeatMilliseconds);
   heartbeat.unref();
 
@@ -100,7 +138,7 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
       try {
         await read();
       } catch (error) {
-        throw commandError(url, error, 'cannot be written to');
+        throw commandError(address, error, 'cannot be written to');
       }
     },
     close() {
@@ -109,6 +147,9 @@ export function createRedisEpoch(redis: Redis, url: string, key: string): RedisE
     },
   };
 }
+
+const withoutInfo = (address: RedisAddress): string =>
+  `${nameOfRedis(address)} does not allow INFO, without which a failover cannot be noticed: grant +info to the user of REDIS_URL.`;
 
 /**
  * Identifies this memory: the id of its data history, which changes when a replica is promoted, and the id of its process,

@@ -1,22 +1,21 @@
 import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
+import { createFailureLog } from '../lib/failure-log.ts';
 import type { Logger } from '../lib/log.ts';
-import {
-  commandError,
-  createConnection,
-  failureOf,
-  openConnection,
-  redisAddress,
-} from './redis-connection.ts';
+import { keyPrefixAt, nameOfRedis, type RedisAddress } from './redis-address.ts';
+import { createConnection, openConnection } from './redis-connection.ts';
 import { createRedisEpoch } from './redis-epoch.ts';
+import { commandError, failureOf, reasonOf } from './redis-failure.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
 import { createRedisWindows } from './redis-windows.ts';
 import { type EphemeralStore, StoreUnavailableError } from './store.ts';
 import { createMemoryWindows } from './windows.ts';
 
 export interface RedisStoreOptions {
-  /** `redis://` or `rediss://`, with credentials and database number if needed. */
-  readonly url: string;
-  /** Precedes every key and channel. Unique to an installation, so that several can share a server. */
+  readonly address: RedisAddress;
+  /**
+   * Precedes every key and channel, in a cluster as a hash tag. Unique to an installation, so that several can share a
+   * server.
+   */
   readonly keyPrefix: string;
   /** For detecting that the wall clock was set back. Default: the system's clocks. */
   readonly clocks?: ClockPair;
@@ -30,28 +29,58 @@ export interface RedisStoreOptions {
  * instance counts rate limits by itself and grants the full limit. Refusing all requests would be worse: limits protect
  * against floods, and local ones still do. A closed connection is detected at once, a dead one within a second.
  *
- * @throws {StoreUnavailableError} with host and port, if Redis cannot be used at start
+ * @throws {StoreUnavailableError} with the hosts, if Redis cannot be used at start
  */
 export async function createRedisStore(options: RedisStoreOptions): Promise<EphemeralStore> {
-  const { url, keyPrefix, clocks, log } = options;
-  const address = redisAddress(url);
-  const redis = createConnection(url);
-  const subscriber = createConnection(url);
-  const epoch = createRedisEpoch(redis, url, `${keyPrefix}epoch`);
+  const { address, clocks, log } = options;
+  const name = nameOfRedis(address);
+  const keyPrefix = keyPrefixAt(address, options.keyPrefix);
+  const epochKey = `${keyPrefix}epoch`;
+  const redis = createConnection(address, epochKey);
+  const subscriber = createConnection(address, epochKey);
+  let isUsable = false;
+  let [isOpen, isClosed] = [false, false];
+  const failures = createFailureLog();
+  const epoch = createRedisEpoch({
+    redis,
+    address,
+    key: epochKey,
+    onUsable() {
+      if (isOpen && !isUsable) log?.info(`${name} is available again`);
+      isUsable = true;
+      failures.succeeded();
+    },
+    onUnusable(cause) {
+      // A start that fails says so itself.
+      if (!isOpen || isClosed) return;
+      isUsable = false;
+      failures.failed(() =>
+        log?.warn(
+          { reason: reasonOf(cause) },
+          `${name} is unavailable; replay checks refuse, rate limits are counted locally`,
+        ),
+      );
+    },
+  });
+  // Both connections must be to one server: a cluster or a demoted master may leave the other one open.
+  redis.on('close', () => {
+    // `wait`: it has not been opened yet, and `disconnect` would connect it before anything listens to it.
+    if (address.kind !== 'single' && !isClosed && subscriber.status !== 'wait') subscriber.disconnect(true);
+  });
   try {
-    await openConnection(redis, url);
+    await openConnection(redis, address);
     await epoch.load();
-    await openConnection(subscriber, url);
+    await openConnection(subscriber, address);
+    isOpen = true;
   } catch (error) {
+    isClosed = true;
     epoch.close();
     redis.disconnect();
     subscriber.disconnect();
     throw error;
   }
   const subscriptions = createRedisSubscriptions(subscriber, keyPrefix, (error) =>
-    log?.warn(
-      `Redis at ${address} refuses a subscription (${failureOf(error)}); nothing is cached meanwhile`,
-    ),
+    log?.warn(`${name} refuses a subscription (${failureOf(error)}); nothing is cached meanwhile`),
   );
   const windows = createRedisWindows(redis, `${keyPrefix}limit:`);
   const localWindows = createMemoryWindows();
@@ -64,23 +93,12 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     epoch.renew();
   }
 
-  let wasLost = false;
-  redis.on('close', () => {
-    if (!wasLost)
-      log?.warn(`Redis at ${address} is unavailable; replay checks refuse, rate limits are counted locally`);
-    wasLost = true;
-  });
-  redis.on('ready', () => {
-    wasLost = false;
-    log?.info(`Redis at ${address} is available again`);
-  });
-
   async function run<Answer>(command: () => Promise<Answer>): Promise<Answer> {
-    if (!epoch.isKnown()) throw new StoreUnavailableError(`Redis at ${address} is unavailable.`);
+    if (!epoch.isKnown()) throw new StoreUnavailableError(`${name} is unavailable.`);
     try {
       return await command();
     } catch (error) {
-      throw commandError(url, error);
+      throw commandError(address, error);
     }
   }
 
@@ -98,7 +116,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
       try {
         return await windows.consume(limit, key, points);
       } catch (error) {
-        log?.debug(`Redis at ${address} did not count (${failureOf(error)}): counted in this process`);
+        log?.debug(`${name} did not count (${failureOf(error)}): counted in this process`);
         return localWindows.consume(limit, key, points);
       }
     },
@@ -109,7 +127,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
     subscribe: subscriptions.subscribe,
     isAvailable: epoch.isKnown,
     async close() {
-      wasLost = true;
+      isClosed = true;
       epoch.close();
       subscriptions.close();
       redis.disconnect();

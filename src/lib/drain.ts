@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 export interface DrainOptions {
   /**
@@ -12,6 +13,23 @@ export interface DrainOptions {
 }
 
 const closeIdleIntervalMilliseconds = 50;
+
+/** A turn of the event loop that is shorter than this leaves hardly any time for a connection to arrive unnoticed. */
+const shortTurnMilliseconds = 1;
+const maxTurns = 200;
+
+/**
+ * Waits until the event loop has accepted what was waiting. The kernel completes connections while the process is busy, and
+ * resets those that were not accepted when the listener closes: a proxy may have sent a request on one of them already.
+ */
+export async function acceptWaiting(): Promise<void> {
+  for (let turn = 0; turn < maxTurns; turn += 1) {
+    const begun = performance.now();
+    await setImmediate();
+    // The first turn may not have looked for connections.
+    if (turn > 0 && performance.now() - begun < shortTurnMilliseconds) return;
+  }
+}
 
 /**
  * Prepares a server for graceful shutdown, whether it accepts connections itself or receives them from a supervisor.
@@ -46,6 +64,7 @@ export function createDrain(server: Server, options: DrainOptions = {}): () => P
       if (performance.now() >= graceEndsAt) server.closeIdleConnections();
     }, closeIdleIntervalMilliseconds);
     const timeout = setTimeout(() => server.closeAllConnections(), timeoutMilliseconds);
+    await acceptWaiting();
     // Not the HTTP server's own `close`, which closes idle connections immediately: a request may be on its way.
     await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
     // A server that never listened closes immediately, without waiting for connections it was handed.

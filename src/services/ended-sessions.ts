@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { createFailureLog } from '../lib/failure-log.ts';
 import type { Logger } from '../lib/log.ts';
 
 /** Deletes the sessions of logouts, also of those that happen while the database is unavailable. */
@@ -15,6 +16,7 @@ const retryEvery = 1_000;
 
 export function createEndedSessions(pool: Pool, log: Pick<Logger, 'warn'>): EndedSessions {
   const waiting = new Set<string>();
+  const failures = createFailureLog();
   let deleting: Promise<void> | null = null;
 
   /** Sessions that end during a round are deleted in the next one. */
@@ -24,8 +26,11 @@ export function createEndedSessions(pool: Pool, log: Pick<Logger, 'warn'>): Ende
       try {
         await pool.query('DELETE FROM account_sessions WHERE id = ANY($1::uuid[])', [batch]);
         for (const id of batch) waiting.delete(id);
+        failures.succeeded();
       } catch (error) {
-        log.warn({ err: error }, 'A session that was logged out could not be deleted; will try again');
+        failures.failed(() =>
+          log.warn({ err: error }, 'A session that was logged out could not be deleted; will try again'),
+        );
         await sleep(retryEvery, undefined, { ref: false });
       }
     }

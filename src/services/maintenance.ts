@@ -1,17 +1,18 @@
 import { ageValidationCounts } from '../db/age-validation-counts.ts';
-import { buildIndexes } from '../db/build-indexes.ts';
 import type { Database } from '../db/database.ts';
 import { deleteInSlices } from '../db/delete-in-slices.ts';
 import { sweepDeletedOwners } from '../db/deleted-owners.ts';
-import { buildFilterIndexes, listIndexes } from '../db/list-indexes.ts';
-import { buildLogIndexes } from '../db/log-indexes.ts';
-import { lowestId } from '../db/log-partition.ts';
-import { dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
+import { type LogPartitionUnit, lowestId } from '../db/log-partition.ts';
+import { readLogPartitions } from '../db/log-partition-catalog.ts';
+import { coveredUntil } from '../db/log-partition-plan.ts';
+import { deleteExpiredEntries, dropExpiredLogPartitions, ensureLogPartitions } from '../db/log-partitions.ts';
 import { indexAll } from '../db/log-search/index-all.ts';
 import { mergeLicenseCountDeltas } from '../db/merge-count-deltas.ts';
-import { buildSearchIndexes, tidySearchIndexes } from '../db/search-indexes.ts';
+import { indexBuilders, type MigrateMode } from '../db/schema-upkeep.ts';
+import { tidySearchIndexes } from '../db/search-indexes.ts';
 import { analyzeEmbedded, vacuumEmbedded } from '../db/vacuum.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createFailureLog } from '../lib/failure-log.ts';
 import type { Logger } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { createChangePurge, purgeChanges, purgeEvery } from './changes/purge.ts';
@@ -27,6 +28,10 @@ export interface MaintenanceOptions {
   readonly log: Logger;
   /** Security log entries older than this are dropped. */
   readonly retentionDays: number;
+  /** Default: `week`. */
+  readonly logPartitions?: LogPartitionUnit;
+  /** With `check`, nothing that needs the owner of the tables is done. Default: `auto`. */
+  readonly migrate?: MigrateMode;
   /** Events older than this are purged. */
   readonly eventRetentionDays?: number;
   /** Called with the developers who have new events. */
@@ -40,14 +45,12 @@ export interface MaintenanceOptions {
 }
 
 /** Builds the indexes that migrations leave for after the start, so that they do not delay it. */
-async function buildMissingIndexes({ database, log }: MaintenanceOptions, stop: AbortSignal): Promise<void> {
-  const builders = [
-    () => buildLogIndexes(database.pool, stop),
-    () => buildIndexes(database.pool, listIndexes, stop),
-    () => buildSearchIndexes(database.pool, log, stop),
-    () => buildFilterIndexes(database.pool, stop),
-  ];
-  for (const build of builders) {
+async function buildMissingIndexes(
+  { database, log, migrate }: MaintenanceOptions,
+  stop: AbortSignal,
+): Promise<void> {
+  if (migrate === 'check') return;
+  for (const build of indexBuilders(database.pool, log, stop)) {
     if (stop.aborted) return;
     try {
       const built = await build();
@@ -128,12 +131,35 @@ const purges: readonly (readonly [task: string, purge: Purge])[] = [
     'delete events past their retention',
     ({ database, eventRetentionDays = 30 }, by) => purgeEvents(database.pool, by, eventRetentionDays),
   ],
+  [
+    'delete old records of added counts',
+    ({ database }, by) => deleteInSlices(database.pool, 'added_counts', 'id < $1', lowestId(by.getTime())),
+  ],
   ['delete old change records', ({ database }, by) => purgeChanges(database.pool, by)],
 ];
 
-async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptions, by: Date): Promise<void> {
+async function dropExpiredLog(
+  { database, log, retentionDays, migrate }: MaintenanceOptions,
+  by: Date,
+): Promise<void> {
+  if (migrate === 'check') return deleteExpiredEntries(database.pool, by, retentionDays);
   const dropped = await dropExpiredLogPartitions(database.pool, by, retentionDays);
   if (dropped.length > 0) log.info({ dropped }, 'Dropped security log entries past their retention');
+}
+
+const week = 7 * 24 * 60 * minute;
+
+/** Creates the coming weeks' partitions, or warns a week before they end if only `latchkey migrate` may create them. */
+async function keepPartitionsAhead({ database, clock, log, logPartitions, migrate }: MaintenanceOptions) {
+  const now = clock.now();
+  if (migrate !== 'check') return ensureLogPartitions(database.pool, new Date(now), logPartitions);
+  const until = coveredUntil(now, await readLogPartitions(database.pool));
+  if (until >= now + week) return;
+  log.warn(
+    { until: new Date(until) },
+    'The security log has no partitions after this time, and MIGRATE is check: run "latchkey migrate" once a day. Until ' +
+      'then, later entries go to the default partition, where they are kept but cost more',
+  );
 }
 
 /**
@@ -144,13 +170,10 @@ async function dropExpiredLog({ database, log, retentionDays }: MaintenanceOptio
  * @param stop skips the steps that have not started
  */
 export async function maintain(options: MaintenanceOptions, stop?: AbortSignal): Promise<void> {
-  const { database, clock, purgeClock = createPurgeClock(options) } = options;
+  const { database, purgeClock = createPurgeClock(options) } = options;
   let by: Date | null = null;
   const steps: readonly (readonly [task: string, step: Step])[] = [
-    [
-      "create the coming weeks' log partitions",
-      () => ensureLogPartitions(database.pool, new Date(clock.now())),
-    ],
+    ["create the coming weeks' log partitions", () => keepPartitionsAhead(options)],
     [
       'determine by which time to purge',
       async () => {
@@ -243,19 +266,21 @@ const repeatedTasks = (options: MaintenanceOptions): readonly RepeatedTask[] => 
 
 /** Repeats a task, with a pause before each run. */
 async function repeat({ every, run, failure }: RepeatedTask, log: Logger, stop: AbortSignal): Promise<void> {
+  const failures = createFailureLog();
   while (!stop.aborted) {
     await pause(every, stop);
     if (stop.aborted) return;
     try {
       await run(stop);
+      failures.succeeded();
     } catch (error) {
-      log.error({ err: error }, failure);
+      failures.failed(() => log.error({ err: error }, failure));
     }
   }
 }
 
 /**
- * Builds missing indexes now, maintains the database soon and then every six hours, and repeats `repeatedTasks`. Several
+ * Builds missing indexes now (unless `migrate` is `check`), maintains the database soon and then every six hours, and repeats `repeatedTasks`. Several
  * instances may do so at once. A failure is logged and made up for by the next run: partitions are created weeks ahead,
  * and also when a database is opened. Indexes are built only at startup.
  * @returns a function that stops maintenance after the current run; an index build is aborted

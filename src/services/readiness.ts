@@ -36,15 +36,25 @@ const readOnly: Part = {
     'The database takes no writes. Licenses that are in use are still validated; what changes something is refused.',
 };
 
+const unconfirmed: Part = {
+  ready: false,
+  detail:
+    'The database does not confirm writes: a synchronous standby is missing. Licenses that are in use are still ' +
+    'validated; what changes something is refused.',
+};
+
 export function createReadiness(
-  database: Pick<Database, 'isAvailable' | 'isReadOnly'>,
+  database: Pick<Database, 'isAvailable' | 'isReadOnly' | 'confirmsWrites'>,
   store: Pick<EphemeralStore, 'shared' | 'isAvailable'>,
   watch: Pick<Watch, 'mayServe'>,
 ): Readiness {
   let draining = false;
 
   const databasePart = (): Part => {
-    if (database.isAvailable()) return database.isReadOnly() ? readOnly : writable;
+    if (database.isAvailable()) {
+      if (!database.confirmsWrites()) return unconfirmed;
+      return database.isReadOnly() ? readOnly : writable;
+    }
     const detail = watch.mayServe
       ? 'The database does not answer. Licenses that are cached are still validated; all else is refused.'
       : 'The database does not answer. Requests are refused.';

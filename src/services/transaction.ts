@@ -64,7 +64,10 @@ async function untilNoVictim<Result>(tryOnce: () => Promise<Result>): Promise<Re
   }
 }
 
-/** A commit whose acknowledgement is lost may take effect later; followers wait for its entries this long. */
+/**
+ * A commit whose acknowledgement is lost may take effect later; followers wait for its entries this long. A commit that
+ * waits for a synchronous standby takes effect when the standby is back, however long that takes.
+ */
 const ambiguousMilliseconds = 5_000;
 
 /** Runs the transaction once. @returns its result and its changes */
@@ -105,7 +108,11 @@ async function attempt<Result>(
     // applied. If it takes effect later, the watch reads its record.
     if (isCommitting && !isTransactionVictim(error)) {
       counts.ambiguousCommits += 1;
-      setTimeout(settle, ambiguousMilliseconds).unref();
+      const settleLater = (): void => {
+        const then = () => (database.confirmsWrites() ? settle() : settleLater());
+        setTimeout(then, ambiguousMilliseconds).unref();
+      };
+      settleLater();
       await changes.tell(invalidated);
     } else settle();
     throw error;

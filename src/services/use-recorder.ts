@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createFailureLog } from '../lib/failure-log.ts';
 import type { Logger } from '../lib/log.ts';
 
 /** Records when credentials were used, and writes it in batches, so that requests do not wait for a write. */
@@ -25,6 +26,7 @@ export function createUseRecorder(
   log: Logger,
   { update, failure }: UseRecorderOptions,
 ): UseRecorder {
+  const failures = createFailureLog();
   let used = new Map<string, Date>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -34,9 +36,12 @@ export function createUseRecorder(
     if (used.size === 0) return;
     const batch = used;
     used = new Map();
-    await pool
-      .query(update, [[...batch.keys()], [...batch.values()]])
-      .catch((error: unknown) => log.warn({ err: error }, failure));
+    try {
+      await pool.query(update, [[...batch.keys()], [...batch.values()]]);
+      failures.succeeded();
+    } catch (error) {
+      failures.failed(() => log.warn({ err: error }, failure));
+    }
   };
 
   return {

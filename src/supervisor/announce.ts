@@ -10,9 +10,9 @@ export function announce(config: Config, log: Logger): void {
     if (!mayBeSameSite(origin, config.publicUrl))
       log.warn({ origin }, crossSiteAdvice(origin, config.publicUrl));
   }
-  const { database, redisUrl, workers } = config;
+  const { database, redis, workers } = config;
   log.info(
-    { database: database.kind, redis: redisUrl !== null, ...(workers > 1 && { workers }) },
+    { database: database.kind, redis: redis !== null, ...(workers > 1 && { workers }) },
     `Listening on ${config.publicUrl}`,
   );
   if (process.stdout.isTTY)

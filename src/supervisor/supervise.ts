@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
+import { acceptWaiting } from '../lib/drain.ts';
 import { flushed, type Logger } from '../lib/log.ts';
 import { type MetricsServer, startMetricsServer } from '../telemetry/metrics-server.ts';
 import type { End } from './graceful-shutdown.ts';
@@ -15,13 +16,18 @@ const maxConnections = 4_096;
 const stuckAfter = 250;
 
 /**
- * Migrates the database, listens, starts the workers, and restarts them until the process is stopped. Resolves when all
+ * Opens the database once, which migrates it or checks that it is migrated; then listens, starts the workers, and restarts them until the process is stopped. Resolves when all
  * workers are ready.
  * @throws {DatabaseStartError | WorkerStartError | Error} WorkerStartError with a worker's message, or a listen error such
  *   as EADDRINUSE. Nothing is left running.
  */
 export async function supervise(config: Config, log: Logger): Promise<void> {
-  const database = await openDatabase(config.database, { log, maxConnections: config.databaseConnections });
+  const database = await openDatabase(config.database, {
+    log,
+    maxConnections: config.databaseConnections,
+    logPartitions: config.logPartitions,
+    migrate: config.migrate,
+  });
   await database.close();
 
   const listener = createServer({ pauseOnConnect: true });
@@ -61,8 +67,6 @@ function createStop(
     if (begun) return;
     begun = true;
     log.info({ signal }, 'Stopping: not accepting connections; workers finish open requests');
-    // Close the listener before stopping workers: every accepted connection has been sent to a worker that still serves.
-    listener.close();
     setTimeout(
       () => {
         workers.kill();
@@ -71,9 +75,13 @@ function createStop(
       },
       shutdownSeconds * 1000 + stuckAfter,
     ).unref();
-    void workers.stop().then(async (endedWell) => {
+    void (async () => {
+      await acceptWaiting();
+      // Before the workers stop: every accepted connection has been sent to a worker that still serves.
+      listener.close();
+      const endedWell = await workers.stop();
       await flushed(log);
       process.exit(endedWell ? exitCode : 1);
-    });
+    })();
   };
 }

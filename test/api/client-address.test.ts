@@ -29,8 +29,9 @@ async function loggedAddress(server: TestServer, forwarded: string | null): Prom
   const answer = await ask(server, forwarded, '/api/v1/auth/register', body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   const { prisma } = server.deps.services.database;
+  const { id } = await prisma.developer.findFirstOrThrow({ where: { email } });
   const entry = await prisma.securityLogEntry.findFirstOrThrow({
-    where: { developer: { email }, event: 'developer_registered' },
+    where: { developerId: id, event: 'developer_registered' },
   });
   return entry.ip;
 }
@@ -78,9 +79,9 @@ describe('with TRUST_PROXY 0', () => {
       body: JSON.stringify({ email, password, name: 'Ada' }),
     });
     expect(answer.status).toBe(201);
-    const entry = await server.deps.services.database.prisma.securityLogEntry.findFirstOrThrow({
-      where: { developer: { email } },
-    });
+    const { prisma } = server.deps.services.database;
+    const { id } = await prisma.developer.findFirstOrThrow({ where: { email } });
+    const entry = await prisma.securityLogEntry.findFirstOrThrow({ where: { developerId: id } });
     expect(entry.ip).toBe('127.0.0.1');
   });
 });

@@ -180,6 +180,7 @@ const directions: readonly Direction[] = [
     ours: [
       'src/db/address.ts',
       'src/ephemeral/rate-limits.ts',
+      'src/ephemeral/redis-address.ts',
       'src/lib/public-address.ts',
       'src/services/count-limits.ts',
     ],

@@ -17,6 +17,7 @@ import { takeLock } from '../../src/db/embedded/lock.ts';
 import { lowestId, partitionOf } from '../../src/db/log-partition.ts';
 import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { createServerDatabase, ensureTemplate, serverUrl, silent } from '../setup/database.ts';
+import { ask, OwnCluster, OwnSentinels } from '../setup/own-redis.ts';
 import { startRelay } from '../setup/relay.ts';
 import { startTestServer, type TestServer } from '../setup/server.ts';
 import { createWorld } from '../setup/world.ts';
@@ -670,4 +671,102 @@ describe.skipIf(!hasRedisServer)('Redis', () => {
     },
     long,
   );
+});
+
+describe.skipIf(!hasRedisServer)('Redis with sentinels', () => {
+  let sentinels: OwnSentinels;
+  beforeAll(async () => {
+    sentinels = await OwnSentinels.start();
+  });
+  afterAll(() => sentinels.close());
+  const withRedis = async (url: string) =>
+    examine({ DATA_DIR: join(await freshDirectory(), 'new'), REDIS_URL: url });
+
+  test(
+    'passes if all of them agree, and shows the master',
+    async () => {
+      const { ok, fine, warnings } = await withRedis(sentinels.url);
+      expect(ok).toBe(true);
+      const { port } = await sentinels.master();
+      for (const sentinel of sentinels.sentinelPorts) {
+        expect(fine).toContain(
+          `The sentinel at 127.0.0.1:${sentinel} names 127.0.0.1:${port} as the master "primary"`,
+        );
+      }
+      expect(fine).toMatch(new RegExp(`Redis \\d.* at 127\\.0\\.0\\.1:${port}`));
+      expect(warnings).not.toMatch(/redis:/);
+    },
+    long,
+  );
+
+  test(
+    'gets a warning for one that is gone, and a failure for a name that they do not know',
+    async () => {
+      const gone = await freePort();
+      const { ok, warnings } = await withRedis(sentinels.url.replace('//', `//127.0.0.1:${gone},`));
+      expect(ok).toBe(true);
+      expect(warnings).toContain(`redis: The sentinel at 127.0.0.1:${gone} cannot be asked (ECONNREFUSED)`);
+      const { failures, all } = await withRedis(
+        `${sentinels.url.replace('//', '//:opensesame@').replace(/primary$/, 'another')}?sentinelPassword=`,
+      );
+      expect(failures).toMatch(/knows no master "another": correct the name/);
+      expect(all).not.toContain('opensesame');
+    },
+    long,
+  );
+
+  test('fails if a sentinel cannot reach enough others, and is told of missing replicas and sentinels', async () => {
+    const [one = 0] = sentinels.sentinelPorts;
+    const others = [sentinels.sentinel(1), sentinels.sentinel(2)];
+    for (const other of others) other.kill('SIGSTOP');
+    onTestFinished(() => {
+      for (const other of others) other.kill('SIGCONT');
+    });
+    const url = `redis+sentinel://127.0.0.1:${one}/primary`;
+    await vi.waitFor(
+      async () => expect((await withRedis(url)).failures).toMatch(/does not reach enough other sentinels/),
+      long,
+    );
+    // On its own, with a master that has no replica.
+    const master = await OwnRedis.start();
+    const call = (...words: string[]) => ask(one, (client) => client.call('SENTINEL', ...words));
+    await call('MONITOR', 'single', '127.0.0.1', String(master.port), '1');
+    const { warnings } = await withRedis(url.replace('primary', 'single'));
+    expect(warnings).toMatch(/Only 1 of at least 3 sentinels watch the master/);
+    expect(warnings).toMatch(/The master has no replica/);
+  }, 120_000);
+});
+
+describe.skipIf(!hasRedisServer)('a Redis Cluster', () => {
+  test('passes, with who stores the keys; fails if no master does; and is told of a missing replica', async () => {
+    const cluster = await OwnCluster.start();
+    onTestFinished(() => cluster.close());
+    const withRedis = async () =>
+      examine({ DATA_DIR: join(await freshDirectory(), 'new'), REDIS_URL: cluster.url });
+    const healthy = await withRedis();
+    expect(healthy.ok).toBe(true);
+    expect(healthy.warnings).not.toMatch(/redis:/);
+    const [, port, slot] =
+      /redis: 127\.0\.0\.1:(\d+) owns slot (\d+), which all keys/.exec(healthy.fine) ??
+      expect.fail(healthy.fine);
+    const owner = await cluster.owner(Number(slot));
+    expect(Number(port)).toBe(owner.port);
+    for (const server of cluster.servers) {
+      const isReplica = async () =>
+        ask(server.port, async (client) =>
+          (await client.info('replication')).includes(`master_port:${port}`),
+        );
+      if (await isReplica()) await ask(server.port, (client) => client.call('CLUSTER', 'RESET', 'HARD'));
+    }
+    await vi.waitFor(
+      async () =>
+        expect((await withRedis()).warnings).toMatch(new RegExp(`127.0.0.1:${port} has no replica`)),
+      long,
+    );
+    await owner.kill();
+    await vi.waitFor(
+      async () => expect((await withRedis()).failures).toMatch(/reports that the cluster is down/),
+      long,
+    );
+  }, 120_000);
 });

@@ -22,7 +22,7 @@ test('an empty environment is a working configuration, with the defaults of the 
     host: '127.0.0.1',
     publicUrl: 'http://127.0.0.1:4000',
     database: { kind: 'embedded', directory: './data' },
-    redisUrl: null,
+    redis: null,
     redisPrefix: 'latchkey:',
     serviceSecret: null,
     previousSecret: null,
@@ -46,6 +46,10 @@ test('an empty environment is a working configuration, with the defaults of the 
       sessions: 50,
     },
     logRetentionDays: 90,
+    logBufferSeconds: 60,
+    logRepeats: 'all',
+    logPartitions: 'week',
+    migrate: 'auto',
     webhookAllow: [],
     eventRetentionDays: 30,
     staleIfDownSeconds: 600,
@@ -76,6 +80,10 @@ test('every variable is read', () => {
     RATE_LIMITS: 'validate=600, session = 120',
     COUNT_LIMITS: 'apiKeys=7',
     LOG_RETENTION_DAYS: '30',
+    LOG_BUFFER_SECONDS: '90',
+    LOG_REPEATS: 'hourly',
+    LOG_PARTITIONS: 'day',
+    MIGRATE: 'check',
     WEBHOOK_ALLOW: '10.1.0.0/16, fd00::/8',
     EVENT_RETENTION_DAYS: '7',
     STALE_IF_DOWN_SECONDS: '0',
@@ -93,7 +101,7 @@ test('every variable is read', () => {
     host: '0.0.0.0',
     publicUrl: 'https://licenses.example.com',
     database: { kind: 'server', url: 'postgresql://user:password@db.example.com/latchkey' },
-    redisUrl: 'rediss://cache.example.com:6380/1',
+    redis: { kind: 'single', url: 'rediss://cache.example.com:6380/1' },
     redisPrefix: 'shop.',
     serviceSecret: secret,
     previousSecret: `${secret} before`,
@@ -117,6 +125,10 @@ test('every variable is read', () => {
       sessions: 50,
     },
     logRetentionDays: 30,
+    logBufferSeconds: 90,
+    logRepeats: 'hourly',
+    logPartitions: 'day',
+    migrate: 'check',
     webhookAllow: [
       [{ octets: [10, 1, 0, 0] }, 16],
       [{ parts: [0xfd00, 0, 0, 0, 0, 0, 0, 0] }, 8],
@@ -268,7 +280,44 @@ test.each([
     ],
   ],
   ['REDIS_PREFIX', ['a', 'Shop_1.eu-west:', 'x'.repeat(64)], ['a b', '*', '{a}', 'é', 'x'.repeat(65)]],
-  ['REDIS_URL', ['redis://a', 'rediss://:p@a:1/2'], ['a:6379', 'http://a', 'redis:a', 'redis://a b']],
+  [
+    'REDIS_URL',
+    [
+      'redis://a',
+      'rediss://:p@a:1/2',
+      'redis+sentinel://a/name',
+      'rediss+sentinel://u:p@a:1,b,[::1]:26379/name/15?sentinelUser=s&sentinelPassword=t',
+      'redis+cluster://a,b:1',
+      'rediss+cluster://:p@[fd00::1]/0',
+    ],
+    [
+      'a:6379',
+      'http://a',
+      'redis:a',
+      'redis://a b',
+      'redis://a,b:1',
+      'redis+other://a',
+      'redis+sentinel://a',
+      'redis+sentinel://a/',
+      'redis+sentinel:///name',
+      'redis+sentinel://a,/name',
+      'redis+sentinel://a,a:26379/name',
+      'redis+sentinel://a:0/name',
+      'redis+sentinel://a:65536/name',
+      'redis+sentinel://::1/name',
+      'redis+sentinel://[::g]/name',
+      'redis+sentinel://a/name/x',
+      'redis+sentinel://a/name/1/2',
+      'redis+sentinel://a/name?password=p',
+      'redis+sentinel://a/name?sentinelUser=s',
+      'redis+sentinel://u@a/name',
+      'redis+sentinel://u:@a/name',
+      'redis+sentinel://:%zz@a/name',
+      'redis+sentinel://a/name#x',
+      'redis+cluster://a/1',
+      'redis+cluster://a?x=1',
+    ],
+  ],
   ['CRYPTO_ENFORCE', ['true', 'false'], ['TRUE', '1', 'no']],
   ['TURNSTILE_VERIFY_URL', ['https://a/verify?x=1'], ['a', 'file:///a']],
   ['TRUST_PROXY', ['0', '10'], ['11', 'true', '-1']],
@@ -278,6 +327,8 @@ test.each([
     ['*', 'null', 'https://a.example/', 'a.example', 'https://A.example', 'https://a.example,', 'file://'],
   ],
   ['LOG_RETENTION_DAYS', ['1', '3650'], ['0', '3651', 'forever']],
+  ['LOG_PARTITIONS', ['week', 'day'], ['Day', 'month', '7']],
+  ['MIGRATE', ['auto'], ['AUTO', 'never', 'true']],
   ['EVENT_RETENTION_DAYS', ['1', '3650'], ['0', '3651', 'forever']],
   ['WEBHOOK_ALLOW', ['127.0.0.0/8', '10.0.0.0/8,fd00::/8'], ['10.0.0.1', '10/8', '10.0.0.0/33', 'localhost']],
   ['LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], ['INFO', 'verbose']],
@@ -302,6 +353,14 @@ test.each([
   for (const value of bad) {
     expect(problemsOf({ [name]: value }), value).toEqual([expect.stringMatching(`^${name} `)]);
   }
+});
+
+test('MIGRATE=check requires a database server', () => {
+  expect(problemsOf({ MIGRATE: 'check' })).toEqual([
+    expect.stringContaining('MIGRATE=check requires DATABASE_URL'),
+  ]);
+  const server = { DATABASE_URL: 'postgresql://a/b', SERVICE_SECRET: secret };
+  expect(loadConfig({ ...server, MIGRATE: 'check' }).migrate).toBe('check');
 });
 
 describe('DATABASE_URL', () => {

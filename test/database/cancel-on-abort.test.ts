@@ -51,7 +51,7 @@ test.skipIf(serverUrl === null)('a server cancels the statement', async () => {
 
 test.skipIf(serverUrl === null)('a server that does not cancel the statement is not waited for', async () => {
   const { pool } = await freshDatabase('server');
-  const unanswered = { query: () => new Promise(() => undefined) };
+  const unanswered = { connect: () => pool.connect(), query: () => new Promise(() => undefined) };
   await expect(
     stopWithin({ pool: Object.assign(Object.create(pool), unanswered) }, 'SELECT pg_sleep(600)'),
   ).rejects.toThrow('A statement did not end within 300 ms of its cancellation.');

@@ -51,7 +51,9 @@ describe('variables', () => {
     'deploy/compose.yaml': /^ {6}([A-Z_]+):/gm,
     'deploy/compose.env.example': /^#?([A-Z_]+)=/gm,
     'deploy/systemd/latchkey.env': /^#?([A-Z_]+)=/gm,
+    'deploy/systemd/three-machines.env': /^#?([A-Z_]+)=/gm,
     'deploy/systemd/latchkey.service': /^Environment=([A-Z_]+)=/gm,
+    'deploy/systemd/latchkey-migrate.service': /^(?:Environment=|# {3})([A-Z_]+)=/gm,
   };
   test.each(Object.entries(settings))('%s sets what the service reads', (file, pattern) => {
     const names = [...read(file).matchAll(pattern)].map(([, name = '']) => name);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createMemoryStore } from '../../src/ephemeral/memory.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import { createReplayGuard } from '../../src/ephemeral/replay-guard.ts';
 import { createStepBackDetector } from '../../src/lib/clock-steps.ts';
 import { redisInstances, redisUrl } from './support.ts';
@@ -39,7 +40,7 @@ test.skipIf(redisUrl === undefined)(
     const { keyPrefix, open } = redisInstances(redisUrl ?? '');
     let offset = 0;
     const clocks = { wall: () => Date.now() + offset, steady: () => performance.now() };
-    const store = await createRedisStore({ url: redisUrl ?? '', keyPrefix, clocks });
+    const store = await createRedisStore({ address: parseRedisUrl(redisUrl ?? ''), keyPrefix, clocks });
     onTestFinished(store.close);
     const other = await open();
     const { epoch } = store;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import { heartbeatMilliseconds } from '../../src/ephemeral/redis-connection.ts';
 import { createReplayGuard, replayMemorySeconds } from '../../src/ephemeral/replay-guard.ts';
 import { type EphemeralStore, StoreUnavailableError } from '../../src/ephemeral/store.ts';
@@ -18,7 +19,10 @@ const patient = { timeout: 20_000, interval: 20 };
 describe('a Redis that cannot be used at start', () => {
   test('is named by host and port, without the credentials', async () => {
     const port = await freePort();
-    const opening = createRedisStore({ url: `redis://somebody:pa55word@127.0.0.1:${port}/3`, keyPrefix });
+    const opening = createRedisStore({
+      address: parseRedisUrl(`redis://somebody:pa55word@127.0.0.1:${port}/3`),
+      keyPrefix,
+    });
     await expect(opening).rejects.toThrow(StoreUnavailableError);
     const error: unknown = await opening.catch((reason: unknown) => reason);
     expect(String(error)).toContain(`127.0.0.1:${port}`);
@@ -28,7 +32,9 @@ describe('a Redis that cannot be used at start', () => {
 
   test('is refused within seconds if it accepts the connection and never answers', async () => {
     const url = await listen(createServer(() => {}));
-    await expect(createRedisStore({ url, keyPrefix })).rejects.toThrow(/no answer in time|connection lost/);
+    await expect(createRedisStore({ address: parseRedisUrl(url), keyPrefix })).rejects.toThrow(
+      /no answer in time|connection lost/,
+    );
   });
 
   test('is named in the error if it hangs before it has identified itself', async () => {
@@ -42,7 +48,7 @@ describe('a Redis that cannot be used at start', () => {
     const url = await listen(
       createServer((socket) => socket.on('data', (data) => answer(socket, String(data)))),
     );
-    const opening = createRedisStore({ url, keyPrefix });
+    const opening = createRedisStore({ address: parseRedisUrl(url), keyPrefix });
     await expect(opening).rejects.toThrow(StoreUnavailableError);
     await expect(opening).rejects.toThrow(
       /127\.0\.0\.1:\d+ did not answer: (no answer in time|connection lost)/,
@@ -54,7 +60,7 @@ describe('a Redis that cannot be used at start', () => {
     async () => {
       const redis = await OwnRedis.start('--requirepass', 'right');
       const error: unknown = await createRedisStore({
-        url: redis.url.replace('//', '//:pa55word@'),
+        address: parseRedisUrl(redis.url.replace('//', '//:pa55word@')),
         keyPrefix,
       }).catch((reason: unknown) => reason);
       expect(String(error)).toMatch(/cannot be used: (WRONGPASS|NOAUTH)/);
@@ -65,7 +71,7 @@ describe('a Redis that cannot be used at start', () => {
 
 describe.skipIf(!hasRedisServer)('a Redis that does not match REDIS_URL is refused at start', () => {
   const messageOf = async (url: string) => {
-    const error: unknown = await createRedisStore({ url, keyPrefix }).then(
+    const error: unknown = await createRedisStore({ address: parseRedisUrl(url), keyPrefix }).then(
       (store) => store.close(),
       (reason: unknown) => reason,
     );
@@ -385,7 +391,7 @@ function temporaryDirectory(): string {
 }
 
 async function open(url: string): Promise<EphemeralStore> {
-  const store = await createRedisStore({ url, keyPrefix });
+  const store = await createRedisStore({ address: parseRedisUrl(url), keyPrefix });
   onTestFinished(() => store.close());
   return store;
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { onTestFinished, vi } from 'vitest';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import type { EphemeralStore } from '../../src/ephemeral/store.ts';
 
 export const redisUrl = process.env.TEST_REDIS_URL;
@@ -33,7 +34,7 @@ export function redisInstances(url: string): {
     keyPrefix,
     client,
     async open() {
-      const store = await createRedisStore({ url, keyPrefix });
+      const store = await createRedisStore({ address: parseRedisUrl(url), keyPrefix });
       stores.push(store);
       return store;
     },
@@ -62,35 +63,11 @@ export class OwnRedis {
     return redis;
   }
 
-  async start(): Promise<void> {
-    const child = spawn(
-      'redis-server',
-      [
-        '--bind',
-        '127.0.0.1',
-        '--port',
-        String(this.port),
-        '--save',
-        '',
-        '--appendonly',
-        'no',
-        '--dir',
-        '/tmp',
-        ...this.#options,
-      ],
-      { stdio: ['ignore', 'pipe', 'ignore'] },
-    );
-    this.#process = child;
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    await vi.waitFor(
-      () => {
-        if (!output.includes('Ready to accept connections')) throw new Error(`redis-server: ${output}`);
-      },
-      { timeout: 20_000 },
-    );
+  /** @param more options of this start only */
+  async start(...more: string[]): Promise<void> {
+    const own = ['--bind', '127.0.0.1', '--port', String(this.port), '--save', '', '--appendonly', 'no'];
+    const words = [...own, '--dir', '/tmp', ...this.#options, ...more];
+    this.#process = await spawnRedis(words, 'Ready to accept connections');
   }
 
   /** Starts a replica with the current data. */
@@ -147,11 +124,31 @@ export class OwnRedis {
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = null;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    await killRedis(child);
   }
+}
+
+/** Runs redis-server and waits until its output contains a text. */
+export async function spawnRedis(words: readonly string[], ready: string): Promise<ChildProcess> {
+  const child = spawn('redis-server', words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  await vi.waitFor(
+    () => {
+      if (!output.includes(ready)) throw new Error(`redis-server: ${output}`);
+    },
+    { timeout: 20_000 },
+  );
+  return child;
+}
+
+export async function killRedis(child: ChildProcess | null): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }
 
 export async function freePort(): Promise<number> {

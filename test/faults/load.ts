@@ -322,7 +322,7 @@ async function untilChangesAreHeard(server: TestServer): Promise<void> {
       async () => {
         const looks = await prisma.$queryRaw<unknown[]>`
           SELECT pid FROM pg_stat_activity
-          WHERE query LIKE '%cache_changes%' AND query NOT LIKE '%pg_stat_activity%'
+          WHERE application_name = 'latchkey-watch' AND query LIKE '%cache_changes%'
             AND query_start > ${now?.at}::timestamptz`;
         expect(looks).not.toEqual([]);
       },

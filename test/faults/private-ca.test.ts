@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/db/database.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import { startCommand } from '../cli/command-process.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { freePort, hasRedisServer, OwnRedis } from '../ephemeral/support.ts';
 import { silent } from '../setup/database.ts';
 import { findPostgresql, OwnPostgresql } from '../setup/own-postgresql.ts';
+import { OwnSentinels } from '../setup/own-redis.ts';
 import { type IssuedCertificate, PrivateCa } from '../setup/private-ca.ts';
+import { startServiceProcess } from '../setup/process.ts';
 
 // Servers with certificates of a private CA: the operator gets an error about the certificate if that is the problem,
 // and not about the network.
@@ -89,7 +93,7 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
     return port;
   }
   const failure = (url: string) =>
-    createRedisStore({ url, keyPrefix: 'latchkey-test:' }).then(
+    createRedisStore({ address: parseRedisUrl(url), keyPrefix: 'latchkey-test:' }).then(
       () => expect.fail('It was opened'),
       (error: unknown) => String(error),
     );
@@ -123,5 +127,57 @@ describe.skipIf(!hasRedisServer)('a Redis with a certificate of a private CA', (
     expect(await examine(`rediss://localhost:${strict}`)).toMatch(
       new RegExp(`${advice.source}|${asked.source}`),
     );
+  });
+
+  test('is found through sentinels over TLS, with the user of an ACL, and again after a failover', {
+    tags: 'slow',
+  }, async () => {
+    const { certificate, key } = ca.issue('IP:127.0.0.1');
+    const tls = (port: number) => [
+      ['port', '0'],
+      ['tls-port', String(port)],
+      ['tls-cert-file', certificate],
+      ['tls-key-file', key],
+      ['tls-ca-cert-file', ca.certificate],
+      ['tls-auth-clients', 'no'],
+      ['tls-replication', 'yes'],
+    ];
+    const commands = '+@read +@write +@scripting +@pubsub +@connection +info +time';
+    const trust = { tls: { ca: readFileSync(ca.certificate) } };
+    const sentinels = await OwnSentinels.start({
+      options: (port) => [
+        ...tls(port).flatMap(([name = '', value = '']) => [`--${name}`, value]),
+        ...['--requirepass', 'operator', '--masterauth', 'operator'],
+        ...`--user latchkey on >pa55word ~latchkey:* &latchkey:* ${commands}`.split(' '),
+      ],
+      lines: (port) => [
+        ...tls(port).map((words) => words.join(' ')),
+        `sentinel auth-pass ${OwnSentinels.masterName} operator`,
+        'requirepass of-sentinels',
+        'sentinel sentinel-pass of-sentinels',
+      ],
+      client: { ...trust, password: 'operator' },
+      sentinelClient: { ...trust, password: 'of-sentinels' },
+    });
+    onTestFinished(() => sentinels.close());
+    const url = sentinels.url.replace('redis+sentinel://', 'rediss+sentinel://latchkey:pa55word@');
+    const right = `${url}?sentinelPassword=of-sentinels`;
+    expect(await failure(right)).toMatch(unknownCa);
+    expect(await examine(right)).toMatch(/Redis \d.* at 127\.0\.0\.1/);
+    expect(await examine(url)).toMatch(/refuses \(WRONGPASS\): set sentinelUser and sentinelPassword/);
+    const wrong = await examine(right.replace('pa55word', 'wr0ngword'));
+    expect(wrong).toMatch(/cannot be used: WRONGPASS/);
+    expect(wrong).not.toMatch(/wr0ngword|of-sentinels/);
+
+    const env = { DATA_DIR: 'memory:', REDIS_URL: right, NODE_EXTRA_CA_CERTS: ca.certificate };
+    const service = await startServiceProcess(env);
+    onTestFinished(async () => void (await service.stop()));
+    const status = async () => (await fetch(`${service.url}/health/ready`)).status;
+    expect(await status()).toBe(200);
+    await (await sentinels.master()).kill();
+    const patient = { timeout: 60_000, interval: 20 };
+    await vi.waitFor(async () => expect(await status()).toBe(503), patient);
+    await vi.waitFor(async () => expect(await status()).toBe(200), patient);
+    expect(service.output()).not.toMatch(/pa55word|of-sentinels/);
   });
 });

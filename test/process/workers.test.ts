@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createServerDatabase, serverUrl } from '../setup/database.ts';
+import { logLinesOf } from '../setup/log-lines.ts';
 import { type ServiceProcess, startServiceProcess } from '../setup/process.ts';
 import { createWorld } from '../setup/world.ts';
 import { startLoad } from './customers.ts';
@@ -23,13 +24,7 @@ const logLine = z.object({
   restartMilliseconds: z.number().optional(),
 });
 
-const linesOf = (service: ServiceProcess, msg: string) =>
-  service
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => logLine.parse(JSON.parse(line)))
-    .filter((line) => line.msg.startsWith(msg));
+const linesOf = (service: ServiceProcess, msg: string) => logLinesOf(service, logLine, msg);
 
 /** The pid of the current process of this worker. */
 function pidOf(service: ServiceProcess, worker: number): number {

@@ -57,7 +57,7 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
-const withCommands = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md'].concat(
+const withCommands = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md', 'deploy/three-machines.md'].concat(
   listPages().filter((page) => page.startsWith('docs/')),
 );
 

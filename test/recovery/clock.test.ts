@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import { logsAnswer, noLimits } from '../api/support.ts';
 import { redisInstances, redisUrl } from '../ephemeral/support.ts';
 import { ApiClient } from '../setup/api-client.ts';
@@ -70,7 +71,7 @@ test.skipIf(redisUrl === undefined)(
     const { keyPrefix, open } = redisInstances(redisUrl ?? '');
     let offset = 0;
     const clocks = { wall: () => Date.now() + offset, steady: () => performance.now() };
-    const store = await createRedisStore({ url: redisUrl ?? '', keyPrefix, clocks });
+    const store = await createRedisStore({ address: parseRedisUrl(redisUrl ?? ''), keyPrefix, clocks });
     onTestFinished(store.close);
     const other = await open();
     const { epoch } = store;

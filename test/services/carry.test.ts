@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCache } from '../../src/ephemeral/cache.ts';
 import { createRedisStore } from '../../src/ephemeral/redis.ts';
+import { parseRedisUrl } from '../../src/ephemeral/redis-address.ts';
 import type { ChannelListener } from '../../src/ephemeral/store.ts';
 import { type Carry, createCarry, type PendingEntry } from '../../src/services/changes/carry.ts';
 import type { Change, Changes } from '../../src/services/changes/change.ts';
@@ -104,7 +105,7 @@ test('when it is back after an interruption, everything may have changed', () =>
 describe.skipIf(!hasRedisServer)('over Redis', () => {
   /** An instance with a cache, as `caches.ts` has it. */
   async function join(url: string) {
-    const store = await createRedisStore({ url, keyPrefix: 'test:' });
+    const store = await createRedisStore({ address: parseRedisUrl(url), keyPrefix: 'test:' });
     onTestFinished(() => store.close());
     const cache = createCache<number>({ name: 'numbers', maxEntries: 10, mayServe: () => carry.isLive });
     const carry: Carry = createCarry(store, silent, {

@@ -27,7 +27,7 @@ function serverStates() {
   return {
     states,
     isAvailable: () => states.at(-1) !== 'unavailable',
-    isReadOnly: () => states.findLast((state) => state !== 'unavailable') === 'read-only',
+    hangUp: () => undefined,
     noteState: (state: ServerState) => void (states.at(-1) === state || states.push(state)),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type NotedUse, noteUse } from '../../src/services/license/note-use.ts';
+import { type NotedUse, noteAddress, noteUse } from '../../src/services/license/note-use.ts';
 import type { DeviceUse } from '../../src/services/security-log/uses.ts';
 
 const start = Date.UTC(2026, 2, 1, 12);
@@ -21,22 +21,26 @@ function notes() {
       { ...about, id: 'device 2', hwid: 'two', releasedAt: lastSeenAt },
     ],
   };
+  const addresses: [id: string, ip: string | null][] = [];
+  const context = (ip: string | null) => ({
+    env: {
+      clock: { now: () => now },
+      securityLog: {
+        deviceSeen: (id: string, use: DeviceUse) => void noted.push([id, use]),
+        seen: (id: string, address: string | null) => void addresses.push([id, address]),
+      },
+    },
+    client: { ip, country: 'SE' },
+  });
   return {
     noted,
+    addresses,
+    from: (ip: string | null) => noteAddress(context(ip), license),
     wait: (milliseconds: number) => {
       now += milliseconds;
     },
     use: (hwid: string | null, ip: string | null, hwidLockEnabled = true) =>
-      noteUse(
-        {
-          env: {
-            clock: { now: () => now },
-            securityLog: { deviceSeen: (id, use) => void noted.push([id, use]) },
-          },
-          client: { ip, country: 'SE' },
-        },
-        { application: { hwidLockEnabled }, license, hwid },
-      ),
+      noteUse(context(ip), { application: { hwidLockEnabled }, license, hwid }),
   };
 }
 
@@ -65,4 +69,19 @@ test('nothing is noted without a device, of an unknown or a released one, or whi
   use('two', '198.51.100.7');
   use('one', '198.51.100.7', false);
   expect(noted).toEqual([]);
+});
+
+test("a license's address is noted once a minute for each address", () => {
+  const { addresses, from, wait } = notes();
+  for (let turn = 0; turn < 3; turn += 1) from('198.51.100.7');
+  from('198.51.100.8');
+  from('198.51.100.7');
+  wait(60_000);
+  from('198.51.100.7');
+  expect(addresses.map(([, ip]) => ip)).toEqual([
+    '198.51.100.7',
+    '198.51.100.8',
+    '198.51.100.7',
+    '198.51.100.7',
+  ]);
 });

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSigner } from '../../src/crypto/signer.ts';
 import type { Database } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
+import { noUses } from '../../src/services/security-log/uses.ts';
 import { writeBatch } from '../../src/services/security-log/write-batch.ts';
 import { createSecurityLogWriter } from '../../src/services/security-log/writer.ts';
 import { createTestDatabase, databaseKinds, serverUrl } from '../setup/database.ts';
@@ -14,7 +16,12 @@ if (serverUrl === null) {
   process.stderr.write('Skipped: parallel log writers, because TEST_DATABASE_URL is not set.\n');
 }
 
-const noAddresses = new Map<string, string>();
+/** Writes entries and last addresses, as a batch. */
+const write = (
+  { pool }: Pick<Database, 'pool'>,
+  entries: readonly SecurityLogRow[],
+  addresses: ReadonlyMap<string, string> = new Map(),
+) => writeBatch(pool, { entries, uses: { ...noUses, addresses } });
 
 interface Seed {
   readonly developerId: string;
@@ -78,6 +85,12 @@ const storedIds = async ({ prisma }: Database, applicationIds: readonly string[]
     })
   ).map(({ id }) => id);
 
+const countsOf = ({ prisma }: Database, applicationId: string) =>
+  prisma.validationCount.findMany({
+    where: { applicationId },
+    select: { minute: true, code: true, count: true },
+  });
+
 const first = <Item>(items: readonly Item[]): Item => items[0] ?? expect.fail('there is none');
 
 describe.each(databaseKinds)('a batch on %s', (kind) => {
@@ -100,7 +113,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
       metadata: { activated: true, count: 3, scope: null, keys: ['a', 'b'] },
     });
     const bare = entry(seeded, applicationId);
-    await writeBatch(database.pool, [full, bare], noAddresses);
+    await write(database, [full, bare]);
     const stored = await database.prisma.securityLogEntry.findMany({
       where: { applicationId },
       orderBy: { id: 'asc' },
@@ -118,7 +131,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     const [kept = '', deleted = ''] = seeded.applicationIds;
     const entries = Array.from({ length: 20 }, (_, turn) => entry(seeded, turn % 2 === 0 ? kept : deleted));
     await database.prisma.application.delete({ where: { id: deleted } });
-    await writeBatch(database.pool, entries, noAddresses);
+    await write(database, entries);
     const ours = entries.filter(({ applicationId }) => applicationId === kept).map(({ id }) => id);
     expect(await storedIds(database, seeded.applicationIds)).toEqual(ours);
   });
@@ -130,7 +143,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     ];
     await database.prisma.developer.delete({ where: { id: gone.developerId } });
     const kept = entry(seeded, first(seeded.applicationIds));
-    await writeBatch(database.pool, [entry(gone, first(gone.applicationIds)), kept], noAddresses);
+    await write(database, [entry(gone, first(gone.applicationIds)), kept]);
     expect(await storedIds(database, [...gone.applicationIds, ...seeded.applicationIds])).toEqual([kept.id]);
   });
 
@@ -143,7 +156,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
       [three, '192.0.2.3'],
       [newId(), '192.0.2.4'],
     ] as const;
-    await writeBatch(database.pool, [], new Map(seen));
+    await write(database, [], new Map(seen));
     const stored = await database.prisma.license.findMany({
       where: { id: { in: [one, two, three] } },
       select: { id: true, lastIp: true },
@@ -155,15 +168,141 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     ]);
   });
 
+  test('stores an entry once, although an earlier write ended without an answer', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 0 });
+    const applicationId = first(seeded.applicationIds);
+    const entries = Array.from({ length: 3 }, () => entry(seeded, applicationId));
+    await write(database, entries.slice(0, 2));
+    await writeBatch(database.pool, { entries, uses: noUses, mayBeStored: true });
+    expect(await storedIds(database, [applicationId])).toEqual(entries.map(({ id }) => id));
+  });
+
+  test('counts validations once under their id, and adds those of another id', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 0 });
+    const applicationId = first(seeded.applicationIds);
+    const { developerId } = seeded;
+    const counted = (count: number) => ({
+      id: newId(),
+      counts: [{ developerId, applicationId, minute: 1_000, code: 'OK', count }],
+    });
+    const tried = counted(3);
+    for (const counts of [[tried], [tried], [tried, counted(4)]])
+      await writeBatch(database.pool, { entries: [], uses: { ...noUses, counts } });
+    expect(await countsOf(database, applicationId)).toEqual([{ minute: 1_000, code: 'OK', count: 7n }]);
+  });
+
+  test('counts nothing of a deleted application', async () => {
+    const seeded = await seed(database, { applications: 2, licenses: 0 });
+    const { developerId } = seeded;
+    const [kept = '', deleted = ''] = seeded.applicationIds;
+    await database.prisma.application.delete({ where: { id: deleted } });
+    const counts = [kept, deleted].map((applicationId) => ({
+      ...{ developerId, applicationId, minute: 1_000, code: 'OK', count: 1 },
+    }));
+    await writeBatch(database.pool, { entries: [], uses: { ...noUses, counts: [{ id: newId(), counts }] } });
+    expect(await countsOf(database, kept)).toHaveLength(1);
+    expect(await countsOf(database, deleted)).toEqual([]);
+  });
+
+  test('leaves the counting to the writer, and counts the entries of all other writers', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 0 });
+    const applicationId = first(seeded.applicationIds);
+    const { developerId } = seeded;
+    await write(database, [entry(seeded, applicationId, { code: 'OK' })]);
+    expect(await countsOf(database, applicationId)).toEqual([]);
+    await database.prisma.securityLogEntry.create({
+      data: { id: newId(), developerId, applicationId, event: 'license_validated', code: 'EXPIRED' },
+    });
+    expect(await countsOf(database, applicationId)).toMatchObject([{ code: 'EXPIRED', count: 1n }]);
+  });
+
+  test('notes each entry for searches once', async () => {
+    const seeded = await seed(database, { applications: 2, licenses: 0 });
+    const [one = '', other = ''] = seeded.applicationIds;
+    const entries = [one, other, one].map((applicationId) => entry(seeded, applicationId));
+    await write(database, entries);
+    const { rows } = await database.pool.query(
+      `SELECT application_id, from_id, to_id, entries::integer FROM log_search_backlog
+       WHERE application_id = ANY($1) ORDER BY entries`,
+      [[one, other]],
+    );
+    const [a, b, c] = entries.map(({ id }) => id);
+    expect(rows).toEqual([
+      { application_id: other, from_id: b, to_id: b, entries: 1 },
+      { application_id: one, from_id: a, to_id: c, entries: 2 },
+    ]);
+  });
+
+  test('is deleted with its application, and with its account', async () => {
+    const seeded = await seed(database, { applications: 2, licenses: 0 });
+    const [one = '', other = ''] = seeded.applicationIds;
+    const [gone, stays] = [entry(seeded, one), entry(seeded, other)];
+    await write(database, [gone, stays]);
+    await database.prisma.application.delete({ where: { id: one } });
+    expect(await storedIds(database, [one, other])).toEqual([stays.id]);
+    await database.prisma.developer.delete({ where: { id: seeded.developerId } });
+    expect(await storedIds(database, [one, other])).toEqual([]);
+  });
+
+  test('omits what repeats an entry of the same license, device and hour, if it is thinned', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 2 });
+    const applicationId = first(seeded.applicationIds);
+    const [licenseId = '', otherLicense = ''] = seeded.licenseIds;
+    const hour = 3_600_000;
+    const at = Date.UTC(2026, 2, 1, 12);
+    const use = (milliseconds: number, more: Partial<SecurityLogRow> = {}) =>
+      entry(seeded, applicationId, {
+        id: v7({ msecs: at + milliseconds }),
+        code: 'OK',
+        licenseId,
+        hwid: 'laptop',
+        ...more,
+      });
+    const stored = [
+      use(0),
+      use(2, { hwid: 'desktop' }),
+      use(3, { hwid: null }),
+      use(4, { licenseId: otherLicense }),
+      use(5, { code: 'EXPIRED' }),
+      use(6, { metadata: { activated: true } }),
+      use(hour),
+    ];
+    await write(database, stored.slice(0, 1));
+    const repeats = [use(1), use(hour - 1)];
+    await writeBatch(database.pool, {
+      entries: [...stored.slice(1), ...repeats],
+      uses: noUses,
+      thinned: true,
+    });
+    expect(await storedIds(database, [applicationId])).toEqual(stored.map(({ id }) => id));
+  });
+
+  test('looks for repeats in the latest hundred entries of a license', async () => {
+    const seeded = await seed(database, { applications: 1, licenses: 1 });
+    const applicationId = first(seeded.applicationIds);
+    const at = Date.UTC(2026, 2, 1, 12);
+    const use = (milliseconds: number, hwid: string) =>
+      entry(seeded, applicationId, {
+        ...{ id: v7({ msecs: at + milliseconds }), code: 'OK', licenseId: first(seeded.licenseIds), hwid },
+      });
+    const others = Array.from({ length: 100 }, (_, turn) => use(turn + 1, `device ${turn}`));
+    await write(database, [use(0, 'laptop'), ...others]);
+    const [again, repeat] = [use(200, 'laptop'), use(201, 'device 99')];
+    await writeBatch(database.pool, { entries: [again, repeat], uses: noUses, thinned: true });
+    const ids = await storedIds(database, [applicationId]);
+    expect(ids).toHaveLength(102);
+    expect(ids.at(-1)).toBe(again.id);
+  });
+
   test('is all or nothing', async () => {
     const seeded = await seed(database, { applications: 1, licenses: 1 });
     const applicationId = first(seeded.applicationIds);
     const good = entry(seeded, applicationId);
     const bad = entry(seeded, applicationId, { country: 'no country' });
     const addresses = new Map([[first(seeded.licenseIds), '192.0.2.1']]);
-    await expect(writeBatch(database.pool, [good, bad], addresses)).rejects.toThrow();
+    await expect(write(database, [good, bad], addresses)).rejects.toThrow();
     expect(await storedIds(database, [applicationId])).toEqual([]);
-    await writeBatch(database.pool, [good], addresses);
+    await write(database, [good], addresses);
     expect(await storedIds(database, [applicationId])).toEqual([good.id]);
   });
 });
@@ -224,8 +363,8 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
     const holder = await pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
-    const batch = writeBatch(
-      pool,
+    const batch = write(
+      database,
       [entry(seeded, applicationId)],
       new Map([[first(seeded.licenseIds), '192.0.2.1']]),
     );

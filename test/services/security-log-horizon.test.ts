@@ -127,13 +127,16 @@ describe('a transaction that failed', () => {
     const { server, change, applicationId } = await world();
     const { database, securityLogFeed } = server.deps.services;
     const original = database.prisma.$transaction;
-    const refusing = { create: () => Promise.reject(new Error('the entry cannot be stored')) };
+    const refuse = (sql: readonly string[]) =>
+      sql.join('').includes('INSERT INTO security_log')
+        ? Promise.reject(new Error('the entry cannot be stored'))
+        : expect.fail('another statement came first');
     vi.spyOn(database.prisma, '$transaction').mockImplementationOnce((...args: unknown[]) => {
       const [work, ...rest] = args as [(transaction: object) => Promise<unknown>];
       const failing = (transaction: object) =>
         work(
           new Proxy(transaction, {
-            get: (target, name) => (name === 'securityLogEntry' ? refusing : Reflect.get(target, name)),
+            get: (target, name) => (name === '$executeRaw' ? refuse : Reflect.get(target, name)),
           }),
         );
       return Reflect.apply(original, database.prisma, [failing, ...rest]);

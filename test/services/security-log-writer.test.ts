@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { timeOfId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { SecurityLogRow } from '../../src/services/security-log/entry.ts';
 import type { DeviceUse } from '../../src/services/security-log/uses.ts';
+import type { Batch } from '../../src/services/security-log/write-batch.ts';
 import {
   createSecurityLogWriter,
   type SecurityLogWriterOptions,
@@ -12,15 +12,7 @@ import {
 
 /** Replaces the database: these tests check the batches, other tests how they are written. */
 const { writeBatch } = vi.hoisted(() => ({
-  writeBatch:
-    vi.fn<
-      (
-        pool: unknown,
-        entries: readonly SecurityLogRow[],
-        lastIps: ReadonlyMap<string, string>,
-        devices: ReadonlyMap<string, DeviceUse>,
-      ) => Promise<void>
-    >(),
+  writeBatch: vi.fn<(pool: unknown, batch: Batch) => Promise<void>>(),
 }));
 vi.mock('../../src/services/security-log/write-batch.ts', () => ({ writeBatch }));
 
@@ -61,8 +53,8 @@ function open(options: Partial<SecurityLogWriterOptions> = {}) {
 }
 
 /** The codes of each requested batch, including failed ones. */
-const batches = () => writeBatch.mock.calls.map(([, entries]) => entries.map(({ code }) => code));
-const addresses = () => writeBatch.mock.calls.map(([, , lastIps]) => Object.fromEntries(lastIps));
+const batches = () => writeBatch.mock.calls.map(([, { entries }]) => entries.map(({ code }) => code));
+const addresses = () => writeBatch.mock.calls.map(([, { uses }]) => Object.fromEntries(uses.addresses));
 const range = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => String(from + index));
 
@@ -94,7 +86,7 @@ describe('asynchronous writing', () => {
     const { add } = open();
     const added = new Map<string, number>();
     const late: number[] = [];
-    writeBatch.mockImplementation(async (_pool, entries) => {
+    writeBatch.mockImplementation(async (_pool, { entries }) => {
       for (const { code } of entries) late.push(Date.now() - (added.get(code ?? '') ?? Number.NaN));
     });
     for (let turn = 0; turn < 300; turn++) {
@@ -113,7 +105,7 @@ describe('asynchronous writing', () => {
     const { writer, add } = open({ clock: { now: () => Date.parse('2026-03-01T12:00:00Z') } });
     for (const name of range(0, 50)) add(name);
     await writer.flush();
-    const entries = writeBatch.mock.calls[0]?.[1] ?? [];
+    const entries = writeBatch.mock.calls[0]?.[1].entries ?? [];
     expect(entries[0]).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       developerId: 'developer',
@@ -169,6 +161,21 @@ describe('the last address of a license', () => {
     expect(addresses().at(-1)).toEqual({ first: '192.0.2.9', second: '192.0.2.2' });
   });
 
+  test('takes no more room than the buffer has while writes fail', async () => {
+    const { writer } = open({ maxBuffered: 2 });
+    let turn = 0;
+    writeBatch.mockImplementation(async () => {
+      turn += 1;
+      for (const name of ['a', 'b', 'c']) writer.seen(`${name} ${turn}`, '192.0.2.1');
+      throw new Error('the database is away');
+    });
+    writer.seen('first', '192.0.2.1');
+    for (let round = 0; round < 5; round += 1) await writer.flush();
+    expect(addresses().map((written) => Object.keys(written).length)).toEqual([1, 2, 2, 2, 2]);
+    writeBatch.mockReset();
+    await writer.flush();
+  });
+
   test('stays the latest one when the buffer is full', async () => {
     const { writer } = open({ maxBuffered: 2 });
     writer.seen('first', '192.0.2.1');
@@ -188,7 +195,7 @@ describe('the last use of a device', () => {
     country: 'SE',
   });
   const written = () =>
-    writeBatch.mock.calls.map(([, , , devices]) => [...devices].map(([id, { ip }]) => [id, ip]));
+    writeBatch.mock.calls.map(([, { uses }]) => [...uses.devices].map(([id, { ip }]) => [id, ip]));
 
   test('is the latest one, and is written even without an entry', async () => {
     const { writer } = open();
@@ -250,7 +257,7 @@ describe('the last use of a device', () => {
 
 test('only the entry that the database refuses is dropped, and it is counted', async () => {
   const { writer, add, logLines } = open();
-  writeBatch.mockImplementation(async (_pool, entries) => {
+  writeBatch.mockImplementation(async (_pool, { entries }) => {
     if (entries.some(({ code }) => code === 'bad')) {
       throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
     }
@@ -265,6 +272,39 @@ test('only the entry that the database refuses is dropped, and it is counted', a
   expect(logLines.join('')).toContain('dropped a security log entry');
 });
 
+test('uses that the database refuses are dropped, and hold up no entry', async () => {
+  const { writer, add, logLines } = open();
+  writeBatch.mockImplementation(async (_pool, { uses }) => {
+    if (uses.addresses.size > 0) throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+  });
+  for (const name of [1, 2, 3]) add(name);
+  writer.seen('license', '192.0.2.9');
+  await writer.flush();
+  expect([writer.written, writer.waiting, writer.shed]).toEqual([3, 0, 0]);
+  expect(logLines).toEqual([expect.stringContaining('dropped uses')]);
+  writeBatch.mockClear();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(writeBatch).not.toHaveBeenCalled();
+});
+
+test('uses that need a locked row are tried in one batch of a round, and stay waiting', async () => {
+  const { writer, add } = open({ largestBatch: 2 });
+  writeBatch.mockImplementation(async (_pool, { uses }) => {
+    writer.seen('license', '192.0.2.10');
+    if (uses.addresses.size > 0) throw Object.assign(new Error('lock timeout'), { code: '55P03' });
+  });
+  for (const name of range(0, 10)) add(name);
+  writer.seen('license', '192.0.2.9');
+  await writer.flush();
+  expect([writer.written, writer.waiting]).toEqual([10, 0]);
+  // With the first batch's entries, and alone.
+  expect(writeBatch.mock.calls.filter(([, { uses }]) => uses.addresses.size > 0)).toHaveLength(2);
+  writeBatch.mockReset();
+  await vi.advanceTimersByTimeAsync(250);
+  expect(addresses()).toEqual([{ license: '192.0.2.10' }]);
+  expect(writeBatch.mock.calls.flatMap(([, { uses }]) => uses.counts)).toHaveLength(1);
+});
+
 describe('a failed write', () => {
   test('keeps its entries before later ones, and is retried', async () => {
     const { add, writer, logLines } = open();
@@ -276,15 +316,28 @@ describe('a failed write', () => {
     add('c');
     await vi.advanceTimersByTimeAsync(250);
     add('d');
-    await vi.advanceTimersByTimeAsync(250);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(batches()).toEqual([
       ['a', 'b'],
       ['a', 'b', 'c'],
       ['a', 'b', 'c', 'd'],
     ]);
     expect(writer.shed).toBe(0);
+    expect(logLines).toEqual([expect.stringContaining('will try again')]);
+  });
+
+  test('is retried once a second while it fails, and logged once a minute', async () => {
+    const { add, logLines } = open();
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    add('a');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(batches().length).toBeGreaterThanOrEqual(10);
+    expect(batches().length).toBeLessThanOrEqual(12);
+    expect(logLines).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(logLines).toHaveLength(2);
-    expect(logLines[0]).toContain('will try again');
+    writeBatch.mockResolvedValue();
+    await vi.advanceTimersByTimeAsync(1_000);
   });
 
   test('writes the same ids again', async () => {
@@ -293,9 +346,10 @@ describe('a failed write', () => {
     add('a');
     await writer.flush();
     await vi.advanceTimersByTimeAsync(250);
-    const [first, second] = writeBatch.mock.calls.map(([, entries]) => entries[0]);
+    const [first, second] = writeBatch.mock.calls.map(([, { entries }]) => entries[0]);
     expect(first).toBeDefined();
     expect(second).toEqual(first);
+    expect(writeBatch.mock.calls.map(([, { mayBeStored }]) => mayBeStored)).toEqual([false, true]);
   });
 
   test('leaves later batches for the next turn', async () => {
@@ -324,6 +378,54 @@ describe('a full buffer', () => {
     expect(written).toEqual(range(1_000 - written.length, 1_000));
     expect(writer.shed).toBe(1_000 - written.length);
     expect(logLines.some((line) => line.includes('dropped the oldest'))).toBe(true);
+  });
+
+  test('is logged once a minute, and at the end of the outage', async () => {
+    const { add, writer, logLines } = open({ maxBuffered: 100 });
+    const dropped = () =>
+      logLines.filter((line) => line.includes('dropped the oldest')).map((line) => JSON.parse(line).excess);
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    for (let second = 0; second < 30; second += 1) {
+      for (let turn = 0; turn < 100; turn += 1) add(turn);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(dropped()).toHaveLength(1);
+    writeBatch.mockResolvedValue(undefined);
+    await writer.flush();
+    const [first, rest] = dropped();
+    expect(dropped()).toHaveLength(2);
+    expect(first + rest).toBe(writer.shed);
+  });
+
+  test('holds thirty seconds of five thousand entries each, and drops none of them', async () => {
+    const { add, writer } = open();
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    for (let second = 0; second < 30; second += 1) {
+      for (let turn = 0; turn < 5_000; turn += 1) add(turn);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect([writer.waiting, writer.shed]).toEqual([150_000, 0]);
+    writeBatch.mockResolvedValue(undefined);
+    await writer.flush();
+    expect([writer.written, writer.waiting, writer.shed]).toEqual([150_000, 0, 0]);
+  });
+
+  test('drops entries that have waited for longer than bufferSeconds, but always holds 50,000', async () => {
+    const { add, writer } = open({ bufferSeconds: 10 });
+    writeBatch.mockRejectedValue(new Error('the database is away'));
+    for (let turn = 0; turn < 50_000; turn += 1) add('early');
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect([writer.waiting, writer.shed]).toEqual([50_000, 0]);
+    for (let turn = 0; turn < 20_000; turn += 1) add('late');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([writer.waiting, writer.shed]).toEqual([50_000, 20_000]);
+    writeBatch.mockResolvedValue(undefined);
+    await writer.flush();
+    const late = batches()
+      .slice(-50)
+      .flat()
+      .filter((code) => code === 'late');
+    expect(late).toHaveLength(20_000);
   });
 
   test('drops returned entries of a failed write beyond the limit', async () => {
@@ -452,4 +554,87 @@ test('the oldest waiting entry is the lowest, even if ids restarted because the 
   expect(writer.oldestWaiting).toBeNull();
   add('in order again');
   expect(timeOfId(writer.oldestWaiting ?? '')).toBe(start);
+});
+
+describe('repeated validations', () => {
+  const use = (hwid: string, code = 'OK') =>
+    ({
+      developerId: 'developer',
+      applicationId: 'application',
+      event: 'license_validated',
+      code,
+      licenseId: 'license',
+      hwid,
+    }) as const;
+  const stored = () =>
+    writeBatch.mock.calls.flatMap(([, { entries }]) => entries.map(({ hwid, code }) => `${hwid} ${code}`));
+  const counted = () =>
+    writeBatch.mock.calls.flatMap(([, { uses }]) =>
+      uses.counts.flatMap(({ counts }) => counts.map(({ code, count }) => [code, count])),
+    );
+
+  test('are all stored and counted by default', async () => {
+    const { writer } = open();
+    for (let turn = 0; turn < 3; turn += 1) writer.add(client, use('laptop'));
+    await writer.flush();
+    expect(stored()).toHaveLength(3);
+    expect(counted()).toEqual([['OK', 3]]);
+  });
+
+  test('are stored once an hour of each device if the log is thinned, and all counted', async () => {
+    vi.setSystemTime(new Date('2026-03-01T12:10:00.000Z'));
+    const { writer } = open({ thinned: true });
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (const hwid of ['laptop', 'desktop']) writer.add(client, use(hwid));
+      writer.add(client, use('laptop', 'EXPIRED'));
+    }
+    await writer.flush();
+    expect(stored().toSorted()).toEqual([
+      'desktop OK',
+      'laptop EXPIRED',
+      'laptop EXPIRED',
+      'laptop EXPIRED',
+      'laptop OK',
+    ]);
+    expect(counted()).toEqual([
+      ['OK', 6],
+      ['EXPIRED', 3],
+    ]);
+    vi.setSystemTime(new Date('2026-03-01T13:00:00.000Z'));
+    writer.add(client, use('laptop'));
+    await writer.flush();
+    expect(stored()).toHaveLength(6);
+  });
+
+  test('are all counted at the close, those too that came after a failed write', async () => {
+    const { writer } = open();
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    writer.add(client, use('laptop'));
+    await writer.flush();
+    writer.add(client, use('laptop'));
+    await writer.close();
+    expect(counted()).toEqual([
+      ['OK', 1],
+      ['OK', 1],
+      ['OK', 1],
+    ]);
+  });
+
+  test('that could not be written are counted once, under the id of the first attempt', async () => {
+    const { writer } = open({ thinned: true });
+    writeBatch.mockRejectedValueOnce(new Error('the database is away'));
+    writer.add(client, use('laptop'));
+    await writer.flush();
+    writer.add(client, use('laptop'));
+    await writer.flush();
+    await writer.flush();
+    const ids = writeBatch.mock.calls.map(([, { uses }]) => uses.counts.map(({ id }) => id));
+    expect(ids[1]).toEqual(ids[0]);
+    expect(new Set(ids.flat()).size).toBe(2);
+    expect(counted()).toEqual([
+      ['OK', 1],
+      ['OK', 1],
+      ['OK', 1],
+    ]);
+  });
 });

@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { freePort } from '../ephemeral/support.ts';
 import { answers } from './answers.ts';
 
@@ -67,14 +68,18 @@ export class OwnPostgresql {
     return server;
   }
 
-  /** Starts a standby of this server, which replays what this one writes. Remove it before its primary. */
-  async startStandby(): Promise<OwnPostgresql> {
-    const standby = new OwnPostgresql(this.#programs, await freePort(), tmpdir(), []);
+  /**
+   * Starts a standby of this server, which replays what this one writes. Remove it before its primary.
+   * @param from how the standby connects to this server
+   * @param settings additional settings
+   */
+  async startStandby(from = this.url, settings: readonly string[] = []): Promise<OwnPostgresql> {
+    const standby = new OwnPostgresql(this.#programs, await freePort(), tmpdir(), settings);
     const options = [
       '-D',
       standby.#data,
       '-d',
-      this.url,
+      from,
       '--write-recovery-conf',
       '--checkpoint=fast',
       '--no-sync',
@@ -86,6 +91,17 @@ export class OwnPostgresql {
     });
     await standby.start();
     return standby;
+  }
+
+  /** Runs statements of an administrator, each on its own. */
+  async administer(...statements: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
   }
 
   get url(): string {

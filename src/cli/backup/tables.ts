@@ -25,9 +25,10 @@ export const dataTables = [
 
 /**
  * Tables that a backup leaves out: counts and search data, which triggers derive from the restored rows, change
- * notifications for running instances, and unfinished mints.
+ * notifications for running instances, unfinished mints, and which counts were added.
  */
 export const derivedTables = [
+  'added_counts',
   'cache_changes',
   'license_count_changes',
   'license_counts',

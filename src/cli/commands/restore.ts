@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type DataConfig, loadDataConfig } from '../../config.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
+import type { LogPartitionUnit } from '../../db/log-partition.ts';
 import { ensureLogPartitions } from '../../db/log-partitions.ts';
 import { migrate, withMigrationLock } from '../../db/migrate.ts';
 import { type Migration, readMigrations } from '../../db/migrations.ts';
@@ -47,7 +48,12 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       const connections = await connect(config.database, had, terminal);
       try {
         const where = describeAddress(config.database);
-        const since = await restore(connections, { file, had, migrations, where, inspection }, terminal);
+        const { logPartitions } = config;
+        const since = await restore(
+          connections,
+          { file, had, migrations, where, inspection, logPartitions },
+          terminal,
+        );
         report(header, { file, where, since, isSecretKnown: keyring !== null }, terminal);
         if (inspection.unreadable.length > 0) warnOfKeys(inspection.unreadable, terminal);
       } finally {
@@ -99,12 +105,13 @@ interface Restoration {
   readonly migrations: readonly Migration[];
   readonly where: string;
   readonly inspection: Inspection;
+  readonly logPartitions: LogPartitionUnit;
 }
 
 /** @returns the migrations later than the backup, which have been applied too */
 async function restore(
   { pool, kind }: Connections,
-  { file, had, migrations, where, inspection }: Restoration,
+  { file, had, migrations, where, inspection, logPartitions }: Restoration,
   terminal: Terminal,
 ): Promise<readonly Migration[]> {
   const { signal } = terminal;
@@ -113,7 +120,7 @@ async function restore(
   await migrate(pool, { log, migrations: had, signal });
   // Without a partition for their week, older entries would go to the default partition and be deleted one by one.
   for (const week of inspection.logWeeks) await ensureLogPartitions(pool, new Date(week));
-  await ensureLogPartitions(pool, new Date());
+  await ensureLogPartitions(pool, new Date(), logPartitions);
 
   await withMigrationLock(pool, { log, signal }, async (client) => {
     if (kind === 'server') await refuseIfServed(client, where);

@@ -1,13 +1,12 @@
 import type { Pool } from 'pg';
-import { type Config, connectionsBesidePool } from '../../config.ts';
+import { type Config, connectionsBesidePool, type DataConfig } from '../../config.ts';
 import { advisoryLocks, describeHolder, holdersOf } from '../../db/advisory-locks.ts';
-import { partitionOf } from '../../db/log-partition.ts';
-import { detachedOf } from '../../db/log-partition-catalog.ts';
-import { compareHistory, readAppliedMigrations } from '../../db/migration-history.ts';
-import { readMigrations } from '../../db/migrations.ts';
-import { describeFailure } from '../failure.ts';
+import type { MigrateMode } from '../../db/schema-upkeep.ts';
 import { checkClock } from './check-clock.ts';
+import { checkMigrations } from './check-migrations.ts';
+import { checkPartitions } from './check-partitions.ts';
 import { checkSettings } from './check-settings.ts';
+import { checkStandby } from './check-standby.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('database');
@@ -25,12 +24,16 @@ async function first<Row extends object>(pool: Pool, sql: string, values: unknow
 }
 
 /** Checks an open database without changing it. */
-export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Promise<readonly Finding[]> {
+export async function checkDatabase(
+  pool: Pool,
+  kind: 'embedded' | 'server',
+  { logPartitions, migrate }: Pick<DataConfig, 'logPartitions' | 'migrate'>,
+): Promise<readonly Finding[]> {
   const { version, encoding } = await first<{ version: string; encoding: string }>(
     pool,
     `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
   );
-  const { pending, isEmpty, finding } = await checkMigrations(pool);
+  const { isEmpty, isCurrent, finding } = await checkMigrations(pool, migrate);
   return [
     ok(`PostgreSQL ${version}`),
     encoding === 'UTF8'
@@ -45,41 +48,14 @@ export async function checkDatabase(pool: Pool, kind: 'embedded' | 'server'): Pr
           ...(await checkServerClock(pool)),
           await checkIdle(pool),
           await checkLocks(pool),
-          ...(await checkSettings(pool)),
+          await checkStandby(pool),
+          ...(await checkSettings(pool, migrate)),
           await checkExtensions(pool),
         ]
       : []),
-    ...(isEmpty || pending ? [] : [await checkPartitions(pool)]),
-    ...(isEmpty ? [] : [await checkIndexes(pool)]),
+    ...(isCurrent ? [await checkPartitions(pool, logPartitions, migrate)] : []),
+    ...(isEmpty ? [] : [await checkIndexes(pool, migrate)]),
   ];
-}
-
-async function checkMigrations(
-  pool: Pool,
-): Promise<{ pending: boolean; isEmpty: boolean; finding: Finding }> {
-  const applied = await readAppliedMigrations(pool);
-  if (applied.length === 0) {
-    const finding = ok('The database is empty: the first start, or "latchkey migrate", creates its tables');
-    return { pending: true, isEmpty: true, finding };
-  }
-  try {
-    const { pending, unknown } = compareHistory(await readMigrations(), applied);
-    const finding = describeMigrations(applied.length, pending.length, unknown);
-    return { pending: pending.length > 0, isEmpty: false, finding };
-  } catch (error) {
-    return { pending: true, isEmpty: false, finding: fail(describeFailure(error)) };
-  }
-}
-
-function describeMigrations(applied: number, pending: number, unknown: readonly string[]): Finding {
-  if (pending > 0) {
-    return warn(`${pending} migrations are pending: the next start, or "latchkey migrate", applies them.`);
-  }
-  if (unknown.length === 0) return ok(`All ${applied} migrations are applied`);
-  return warn(
-    `This version does not know the migrations ${unknown.join(', ')}: a later version has applied them. They are additive, ` +
-      'so this version runs, but it makes no backup and rotates no secret: finish the upgrade, or the rollback.',
-  );
 }
 
 async function checkServerClock(pool: Pool): Promise<readonly Finding[]> {
@@ -155,40 +131,7 @@ async function checkExtensions(pool: Pool): Promise<Finding> {
       );
 }
 
-async function checkPartitions(pool: Pool): Promise<Finding> {
-  const wanted = [0, 1].map((weeks) => partitionOf(Date.now(), weeks));
-  const names = wanted.map(({ name }) => name);
-  const { rows } = await pool.query<{ name: string }>(
-    'SELECT name FROM unnest($1::text[]) AS wanted (name) WHERE to_regclass(name) IS NULL',
-    [names],
-  );
-  if (rows.length > 0) {
-    return warn(
-      `The security log has no partition ${rows.map(({ name }) => name).join(' and ')}: the next start creates it. If ` +
-        'the service is running, its log says why it has not.',
-    );
-  }
-  const detached = await detachedOf(pool, wanted);
-  if (detached.length > 0) {
-    return fail(
-      `The security log has no partition for a week: the table exists but is not attached. Attach it with ${detached
-        .map(
-          ({ name, from, to }) =>
-            `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
-        )
-        .join('; ')}; or rename the table. Otherwise the service will not start in that week.`,
-    );
-  }
-  const { stray } = await first<{ stray: boolean }>(
-    pool,
-    'SELECT EXISTS (SELECT 1 FROM security_log_default) AS stray',
-  );
-  return stray
-    ? warn('The security log has entries in its default partition: the clock of an instance was weeks ahead.')
-    : ok('The security log has its partitions, and its default partition is empty');
-}
-
-async function checkIndexes(pool: Pool): Promise<Finding> {
+async function checkIndexes(pool: Pool, migrate: MigrateMode): Promise<Finding> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_index
      JOIN pg_class ON pg_class.oid = indexrelid
@@ -198,7 +141,7 @@ async function checkIndexes(pool: Pool): Promise<Finding> {
     ? ok('All indexes are valid')
     : warn(
         `These indexes are invalid: ${rows.map(({ name }) => name).join(', ')}. Either they are being built, or a build was ` +
-          'interrupted; the next start of the service rebuilds them.',
+          `interrupted; ${migrate === 'check' ? '"latchkey migrate"' : 'the next start of the service'} rebuilds them.`,
       );
 }
 

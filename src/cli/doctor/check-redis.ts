@@ -1,6 +1,9 @@
 import { inspectRedis, type RedisState } from '../../ephemeral/inspect-redis.ts';
+import { keyPrefixAt, type RedisAddress } from '../../ephemeral/redis-address.ts';
 import { checkClock } from './check-clock.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { checkCluster } from './check-cluster.ts';
+import { checkSentinels } from './check-sentinels.ts';
+import { type Finding, findingsOf, withinTime } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('redis');
 
@@ -10,22 +13,50 @@ const minMajorVersion = 6;
 const slowMilliseconds = 20;
 const maxAttempts = 3;
 
-/** Checks that Redis reliably remembers a nonce for two minutes. */
-export async function checkRedis(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
+/** Timeout of each part, in seconds. */
+const timeoutSeconds = 10;
+
+/**
+ * Checks that Redis reliably remembers a nonce for two minutes, and that what names the master will name another one if it
+ * fails.
+ * @param prefix of this installation's keys
+ */
+export async function* checkRedis(address: RedisAddress, prefix: string): AsyncGenerator<Finding> {
+  const key = `${keyPrefixAt(address, prefix)}epoch`;
+  yield* await withinTime('redis', timeoutSeconds, () => checkNaming(address, key));
+  yield* await withinTime('redis', timeoutSeconds, (signal) => checkServer(address, key, signal));
+}
+
+async function checkNaming(address: RedisAddress, key: string): Promise<readonly Finding[]> {
+  switch (address.kind) {
+    case 'single':
+      return [];
+    case 'sentinel':
+      return checkSentinels(address);
+    case 'cluster':
+      return checkCluster(address, key);
+  }
+}
+
+async function checkServer(
+  address: RedisAddress,
+  key: string,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   const {
-    address,
+    server,
     version,
     maxMemory,
     maxMemoryPolicy,
     refusesWrites,
     latencyMilliseconds,
     clockAheadMilliseconds,
-  } = await inspectWithRetry(url, signal);
+  } = await inspectWithRetry(address, key, signal);
   const latency = `${latencyMilliseconds.toFixed(1)} ms`;
   return [
     Number.parseInt(version, 10) < minMajorVersion
-      ? warn(`Redis ${version} at ${address} is no longer maintained: install ${minMajorVersion} or newer.`)
-      : ok(`Redis ${version} at ${address}`),
+      ? warn(`Redis ${version} at ${server} is no longer maintained: install ${minMajorVersion} or newer.`)
+      : ok(`Redis ${version} at ${server}`),
     checkMemory(maxMemory, maxMemoryPolicy),
     ...(refusesWrites === null ? [] : [fail(writeRefusals[refusesWrites])]),
     latencyMilliseconds > slowMilliseconds
@@ -47,10 +78,14 @@ const writeRefusals: Readonly<Record<NonNullable<RedisState['refusesWrites']>, s
 };
 
 /** Retries, because one slow reply is not an outage: this machine may have been busy. */
-async function inspectWithRetry(url: string, signal: AbortSignal): Promise<RedisState> {
+async function inspectWithRetry(
+  address: RedisAddress,
+  key: string,
+  signal: AbortSignal,
+): Promise<RedisState> {
   for (let left = maxAttempts - 1; ; left -= 1) {
     try {
-      return await inspectRedis(url, signal);
+      return await inspectRedis(address, key, signal);
     } catch (error) {
       if (left === 0 || signal.aborted) throw error;
     }

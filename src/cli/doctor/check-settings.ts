@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { describeMissingRights, findMissingRights } from '../../db/missing-rights.ts';
+import type { MigrateMode } from '../../db/schema-upkeep.ts';
 import { isSessionShared, pinnedSettings, requestLimits, schema } from '../../db/session-settings.ts';
 import { strayInstallations } from '../../db/stray-installations.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -6,12 +8,12 @@ import { type Finding, findingsOf } from './finding.ts';
 const { ok, warn, fail } = findingsOf('database');
 
 /** PostgreSQL settings of the role and the database, and their effect on the service. */
-export async function checkSettings(pool: Pool): Promise<readonly Finding[]> {
+export async function checkSettings(pool: Pool, migrate: MigrateMode): Promise<readonly Finding[]> {
   return [
     ...(await checkSharedSessions(pool)),
     ...(await checkOverridden(pool)),
     ...(await checkHonoured(pool)),
-    await checkSchema(pool),
+    await checkSchema(pool, migrate),
   ];
 }
 
@@ -90,17 +92,23 @@ export function checkAddress(url: string): readonly Finding[] {
   ];
 }
 
-/** Without the right to create tables, the service cannot create the log's weekly partitions. */
-async function checkSchema(pool: Pool): Promise<Finding> {
+/**
+ * Without the right to create tables, the service cannot create the log's partitions. With MIGRATE=check it need not, but
+ * it needs rights on tables that it does not own.
+ */
+async function checkSchema(pool: Pool, migrate: MigrateMode): Promise<Finding> {
   const { rows } = await pool.query<{ mayCreate: boolean; user: string }>(
     `SELECT has_schema_privilege($1, 'CREATE') AS "mayCreate", quote_ident(current_user) AS user`,
     [schema],
   );
   const [found] = rows;
-  if (found?.mayCreate === false) {
+  if (migrate === 'check') {
+    const missing = await findMissingRights(pool);
+    if (missing !== null) return fail(describeMissingRights(missing));
+  } else if (found?.mayCreate === false) {
     return fail(
       `The user ${found.user} may not create tables in the schema ${schema}, and the security log needs one each week: as ` +
-        `the database's owner, run GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${found.user}.`,
+        `the database's owner, run GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${found.user}; or set MIGRATE=check.`,
     );
   }
   const others = await strayInstallations(pool);

@@ -1,5 +1,6 @@
 import { type Config, ConfigError, type DataConfig, loadConfig, loadDataConfig } from '../../config.ts';
 import type { DatabaseAddress } from '../../db/address.ts';
+import { findInstallationId } from '../../db/installation.ts';
 import { connectServer } from '../../db/server.ts';
 import { openCountryDatabase } from '../../lib/country-database.ts';
 import { unknownVariables } from '../../unknown-variables.ts';
@@ -17,19 +18,19 @@ import { type Finding, findingsOf, withinTime } from './finding.ts';
 import { CheckSkippedError, openCopy } from './open-copy.ts';
 
 /** Timeouts of checks, in seconds. Opening an embedded database and decrypting all private keys take the longest. */
-const timeoutSeconds = { server: 10, embedded: 60, keys: 60, redis: 10 };
+const timeoutSeconds = { server: 10, embedded: 60, keys: 60 };
 
 /** Runs all checks in order, without changing anything. */
 export async function* examine(terminal: Terminal): AsyncGenerator<Finding> {
   yield* checkNode(process.versions.node);
   const { config, data, findings } = readConfiguration(terminal.env);
   yield* findings;
-  if (data !== null) yield* examineData(data, config, terminal);
+  const installationId = data === null ? null : yield* examineData(data, config, terminal);
   if (config === null) return;
-  const { redisUrl } = config;
-  if (redisUrl !== null) {
-    yield* await withinTime('redis', timeoutSeconds.redis, (signal) => checkRedis(redisUrl, signal));
-  } else if (config.database.kind === 'server') yield withoutRedis;
+  const { redis, redisPrefix } = config;
+  // Without an id, any slot of a cluster stands for the one that the first start will choose.
+  if (redis !== null) yield* checkRedis(redis, `${redisPrefix}${installationId ?? ''}:`);
+  else if (config.database.kind === 'server') yield withoutRedis;
   if (config.geoipDatabase !== null) yield* await examineCountries(config.geoipDatabase);
   yield* checkProduction(config);
 }
@@ -65,11 +66,12 @@ function attempt<Value>(load: () => Value): [Value | null, readonly string[]] {
   }
 }
 
+/** @returns the id of the installation; null if there is none yet, or it cannot be read */
 async function* examineData(
   data: DataConfig,
   config: Config | null,
   terminal: Terminal,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Finding, string | null> {
   const { database } = data;
   const directory: DirectoryState | null =
     database.kind === 'embedded' ? await checkDirectory(database.directory) : null;
@@ -80,15 +82,16 @@ async function* examineData(
   if (database.kind === 'memory') {
     yield findingsOf('database').warn('DATA_DIR is "memory:": all data is lost when the service stops.');
   } else if (directory === null || directory.canBeOpened) {
-    yield* examineDatabase(data, config, terminal);
+    return yield* examineDatabase(data, config, terminal);
   }
+  return null;
 }
 
 async function* examineDatabase(
   data: DataConfig,
   config: Config | null,
   terminal: Terminal,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Finding, string | null> {
   const { database } = data;
   if (database.kind === 'server') yield* checkAddress(database.url);
   let open: Connections | null = null;
@@ -104,10 +107,10 @@ async function* examineDatabase(
   });
   // The compiler does not see the assignment in the callback above.
   const connections = open as Connections | null;
-  if (connections === null) return;
+  if (connections === null) return null;
   const { pool, kind, close } = connections;
   try {
-    yield* await withinTime('database', limit, () => checkDatabase(pool, kind));
+    yield* await withinTime('database', limit, () => checkDatabase(pool, kind, data));
     if (config !== null && kind === 'server') {
       yield* await withinTime('database', limit, async () => [await checkConnections(pool, config)]);
     }
@@ -115,6 +118,7 @@ async function* examineDatabase(
       yield* await withinTime('secret', timeoutSeconds.keys, (signal) => checkKeys(data, pool, signal));
       yield* await withinTime('service keys', limit, () => checkServiceKeys(data, pool));
     }
+    return await findInstallationId(pool).catch(() => null);
   } finally {
     await close();
   }

@@ -17,6 +17,15 @@ export interface Look {
   readonly changes: Changes;
   /** True if the server accepts no writes, such as a standby. */
   readonly isReadOnly: boolean;
+  /** The commits that wait for a synchronous standby now, those of other instances too. */
+  readonly waitingCommits: readonly WaitingCommit[];
+}
+
+/** A commit that waits for a synchronous standby. */
+export interface WaitingCommit {
+  /** The process id of its backend. */
+  readonly backend: number;
+  readonly transactionId: string;
 }
 
 /**
@@ -49,7 +58,10 @@ const query = `
        WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
          AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
        LIMIT ${maxChanges + 1}
-     ) AS change) AS changes
+     ) AS change) AS changes,
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('backend', pid, 'transactionId', backend_xid::text)), '[]')
+     FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event = 'SyncRep' AND backend_xid IS NOT NULL) AS "waitingCommits"
   FROM (
     SELECT CASE WHEN pg_is_in_recovery() THEN format('%1$s:%1$s:', pg_snapshot_xmin(now.snapshot))::pg_snapshot
       ELSE now.snapshot END AS snapshot
@@ -62,6 +74,7 @@ const row = z.object({
   serverStarted: z.string(),
   table: z.string(),
   changes: z.array(z.unknown()),
+  waitingCommits: z.array(z.object({ backend: z.number(), transactionId: z.string() })),
 });
 
 const xmax = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? 0);
@@ -69,13 +82,13 @@ const xmax = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? 0);
 /** Reads what was committed since `position`; with null, only where to continue from. */
 export async function readChanges(pool: Pool, position: Position | null): Promise<Look> {
   const { rows } = await pool.query(query, [position?.snapshot ?? null]);
-  const { changes, isReadOnly, ...now } = row.parse(rows[0]);
+  const { changes, isReadOnly, waitingCommits, ...now } = row.parse(rows[0]);
   // After a start, the server may be another one, a replica or a backup, and may have lost commits; so may a database that
   // was created or filled anew.
   const isWhole = position !== null && isContinued(position, now) && changes.length <= maxChanges;
   // A later version of the service may write changes that this one cannot read.
   const read = z.array(change).safeParse(changes);
-  return { position: now, changes: isWhole && read.success ? read.data : 'all', isReadOnly };
+  return { position: now, changes: isWhole && read.success ? read.data : 'all', isReadOnly, waitingCommits };
 }
 
 /** True if the transaction ids of the later look continue those of the earlier one. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Prisma } from '../../db/client.ts';
+import { createFailureLog } from '../../lib/failure-log.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Change, type ChangeKind, mergeChanges } from './change.ts';
 
@@ -33,6 +34,7 @@ const retryEvery = 1_000;
 
 export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): ChangeRecorder {
   const waiting = new Map<ChangeKind, Set<string>>();
+  const failures = createFailureLog();
   let recording: Promise<void> | null = null;
 
   /** Changes that arrive during a round are recorded in the next one. */
@@ -44,8 +46,11 @@ export function createChangeRecorder(pool: Pool, log: Pick<Logger, 'warn'>): Cha
       try {
         await pool.query(insert, [JSON.stringify(rows)]);
         for (const { cache, keys } of batch) for (const key of keys) waiting.get(cache)?.delete(key);
+        failures.succeeded();
       } catch (error) {
-        log.warn({ err: error }, 'A change could not be recorded for other instances; will try again');
+        failures.failed(() =>
+          log.warn({ err: error }, 'A change could not be recorded for other instances; will try again'),
+        );
         await sleep(retryEvery, undefined, { ref: false });
       }
     }

@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { Database } from '../../db/database.ts';
+import type { ServerState } from '../../db/server.ts';
 import type { WatchConnection } from '../../db/watch-connection.ts';
 import type { Logger } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import type { Changes } from './change.ts';
 import { type Look, longestGap, type Position, readChanges } from './read.ts';
+import { createStuckCommits } from './stuck-commits.ts';
 
 /** Tells whether the database server responds, and what other instances have changed. */
 export interface Watch {
@@ -25,8 +27,8 @@ export interface Watch {
 
 export interface WatchOptions {
   readonly connection: WatchConnection;
-  /** Is told whether the server is available, so that it can cut its pool. */
-  readonly database: Pick<Database, 'isAvailable' | 'isReadOnly' | 'noteState'>;
+  /** Is told whether the server is available and confirms writes, so that it can cut its pool. */
+  readonly database: Pick<Database, 'isAvailable' | 'noteState' | 'hangUp'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** How long cached values are served while the server is unavailable; 0 to refuse them. */
   readonly staleIfDownSeconds: number;
@@ -54,6 +56,12 @@ interface Moment {
 const thisMoment = (): Moment => ({ process: performance.now(), wall: Date.now() });
 const never: Moment = { process: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
+/** Commits that wait for a standby come first: their requests have to be answered. */
+function stateOf({ isReadOnly }: Look, stuck: ReadonlySet<number>): ServerState {
+  if (stuck.size > 0) return 'unconfirmed';
+  return isReadOnly ? 'read-only' : 'writable';
+}
+
 /** An embedded database is in the process, and no other process writes to it. */
 export const embeddedWatch: Watch = {
   mayServe: true,
@@ -63,7 +71,7 @@ export const embeddedWatch: Watch = {
 };
 
 /**
- * Asks a server four times a second what was committed since the last look, and whether it accepts writes. Without an
+ * Asks a server four times a second what was committed since the last look, and whether it accepts and confirms writes. Without an
  * answer in time, the server counts as unavailable, even if no request has failed.
  * @returns after the first look
  */
@@ -73,8 +81,11 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const ending = new AbortController();
   // All open requests may wait at the same time.
   setMaxListeners(0, ending.signal);
+  const stuckCommits = createStuckCommits();
   let position: Position | null = null;
   let isThere = false;
+  /** As of the last answered look. */
+  let state: ServerState = 'writable';
   /** When the last look began; when the state of the server was last known; when the last answered look began. */
   let begunAt = never;
   let lookedAt = never;
@@ -93,7 +104,11 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     isThere = true;
     lookedAt = begun;
     answeredAt = begun;
-    database.noteState(look.isReadOnly ? 'read-only' : 'writable');
+    const stuck = stuckCommits.note(look.waitingCommits, begun.process);
+    state = stateOf(look, stuck);
+    // Before their connections are closed: what is tried again is then refused.
+    database.noteState(state);
+    if (stuck.size > 0) database.hangUp(stuck);
   }
 
   function noteFailure(error: unknown): void {
@@ -120,7 +135,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     if (ending.signal.aborted) return;
     if (answer.outcome === 'answered') return note(answer.value, begun);
     // The server is available, even if it does not tell what changed.
-    if (answer.outcome === 'refused') database.noteState(database.isReadOnly() ? 'read-only' : 'writable');
+    if (answer.outcome === 'refused') database.noteState(state);
     // After a suspension, the process finds its query timed out or its connection closed. The next look tells whether the
     // server is unavailable. Until then nothing cached is served, because another instance may have recorded a ban.
     if (stoodStillBefore || !isRecent(begun)) return;

@@ -2,16 +2,27 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ApplicationFacts } from '../application/snapshot.ts';
 import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogWriter } from '../security-log/writer.ts';
-import { type DeviceFacts, type LicenseDevice, placeOf } from './license-devices.ts';
+import { type DeviceFacts, placeOf } from './license-devices.ts';
 
 const minuteMilliseconds = 60_000;
 
-/** What was last noted of a device, as long as it is cached. */
-const noted = new WeakMap<LicenseDevice, { readonly minute: number; readonly ip: string | null }>();
+/** What was last noted of a device or license, as long as it is cached. */
+const noted = new WeakMap<object, { readonly minute: number; readonly ip: string | null }>();
+
+/** Whether this use is the first one in its minute from its address; the next one is not. */
+function isNewUse(used: object, minute: number, ip: string | null): boolean {
+  const last = noted.get(used);
+  if (last?.minute === minute && last.ip === ip) return false;
+  noted.set(used, { minute, ip });
+  return true;
+}
 
 /** Who used a license, and where it is noted: a part of the request's context. */
 export interface NotingContext {
-  readonly env: { readonly clock: Clock; readonly securityLog: Pick<SecurityLogWriter, 'deviceSeen'> };
+  readonly env: {
+    readonly clock: Clock;
+    readonly securityLog: Pick<SecurityLogWriter, 'deviceSeen' | 'seen'>;
+  };
   readonly client: Pick<ClientOrigin, 'ip' | 'country'>;
 }
 
@@ -33,13 +44,17 @@ export function noteUse({ env, client }: NotingContext, { application, license, 
   if (place.kind !== 'bound') return;
   const { device } = place;
   const minute = Math.floor(now / minuteMilliseconds);
-  const last = noted.get(device);
-  if (last?.minute === minute && last.ip === client.ip) return;
-  noted.set(device, { minute, ip: client.ip });
+  if (!isNewUse(device, minute, client.ip)) return;
   env.securityLog.deviceSeen(device.id, {
     licenseId: license.id,
     at: new Date(minute * minuteMilliseconds),
     ip: client.ip,
     country: client.country,
   });
+}
+
+/** Notes from which address a license was used, once a minute for each address as long as the license stays cached. */
+export function noteAddress({ env, client }: NotingContext, license: { readonly id: string }): void {
+  const minute = Math.floor(env.clock.now() / minuteMilliseconds);
+  if (isNewUse(license, minute, client.ip)) env.securityLog.seen(license.id, client.ip);
 }

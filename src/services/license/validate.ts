@@ -9,7 +9,7 @@ import {
 } from './answer-members.ts';
 import { type ClientRequest, clientFacts } from './client-facts.ts';
 import { judgeLicense, type LicenseJudgement } from './judge.ts';
-import { noteUse } from './note-use.ts';
+import { noteAddress, noteUse } from './note-use.ts';
 import type { LicenseSnapshot } from './snapshot.ts';
 
 export interface ValidateInput extends ClientRequest {
@@ -95,6 +95,6 @@ function logOutcome(
     ...(firstUse && { metadata: { activated: judgement.activated, bound: judgement.bound } }),
   });
   if (license === null) return;
-  ctx.env.securityLog.seen(license.id, ctx.client.ip);
+  noteAddress(ctx, license);
   if (judgement.code === 'OK') noteUse(ctx, { application, license, hwid });
 }

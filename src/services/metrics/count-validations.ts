@@ -15,8 +15,8 @@ const minute = 60_000;
 
 /**
  * Counts the validations of a developer's applications between two times, by the timestamps of their ids. Validations that
- * were logged while the clock was ahead count only once their time has come. Whole minutes are sums that the log's trigger
- * maintains; the entries of the first, partial minute are read. It is one statement, so the counts are consistent.
+ * were logged while the clock was ahead count only once their time has come. Whole minutes are sums
+ * (`validation_counts`); the entries of the first, partial minute are read, of which a thinned log lacks repeats. It is one statement, so the counts are consistent.
  */
 export async function countValidations(
   ctx: ServiceContext,

@@ -1,3 +1,5 @@
+import { collectCounts, type ValidationCounts } from './validation-counts.ts';
+
 /** A use of a device. */
 export interface DeviceUse {
   readonly licenseId: string;
@@ -7,30 +9,63 @@ export interface DeviceUse {
   readonly country: string | null;
 }
 
-/** What is to be written about licenses and devices besides the log. Only the last of each is kept. */
+/** What is to be written about licenses, devices and applications besides the log. */
 export interface Uses {
   /** The addresses that licenses were last used from, by the license's id. */
   readonly addresses: ReadonlyMap<string, string>;
   /** The last uses of devices, by the device's id. */
   readonly devices: ReadonlyMap<string, DeviceUse>;
+  /** Validations to count. */
+  readonly counts: readonly ValidationCounts[];
 }
 
-/** Uses that are being collected. */
-export interface CollectedUses extends Uses {
-  readonly addresses: Map<string, string>;
-  readonly devices: Map<string, DeviceUse>;
+export const noUses: Uses = { addresses: new Map(), devices: new Map(), counts: [] };
+
+export const countUses = ({ addresses, devices, counts }: Uses): number =>
+  addresses.size + devices.size + counts.length;
+
+/** Uses that are being collected. Of addresses and devices, only the last use of each is kept. */
+export interface CollectedUses {
+  seen(licenseId: string, ip: string): void;
+  deviceSeen(deviceId: string, use: DeviceUse): void;
+  /** Counts a validation in the minute of an id. */
+  validated(
+    entry: { readonly developerId: string; readonly applicationId: string },
+    code: string,
+    id: string,
+  ): void;
+  readonly size: number;
+  /** Takes what was collected. */
+  take(): Uses;
+  /** Adds uses that could not be written, except where there is a newer one. */
+  putBack(unwritten: Uses): void;
 }
 
-export const noUses = (): CollectedUses => ({ addresses: new Map(), devices: new Map() });
-
-export const countUses = ({ addresses, devices }: Uses): number => addresses.size + devices.size;
-
-/** Adds uses that could not be written, except where there is a newer one. */
-export function putBack(collected: CollectedUses, unwritten: Uses): void {
-  for (const [id, ip] of unwritten.addresses) {
-    if (!collected.addresses.has(id)) collected.addresses.set(id, ip);
-  }
-  for (const [id, use] of unwritten.devices) {
-    if (!collected.devices.has(id)) collected.devices.set(id, use);
-  }
+/** @param max addresses, devices and counts beyond this number are not collected */
+export function collectUses(max: number): CollectedUses {
+  let addresses = new Map<string, string>();
+  let devices = new Map<string, DeviceUse>();
+  const counts = collectCounts(max);
+  const putInto = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+    if (map.size < max || map.has(key)) map.set(key, value);
+  };
+  return {
+    seen: (licenseId, ip) => putInto(addresses, licenseId, ip),
+    deviceSeen: (deviceId, use) => putInto(devices, deviceId, use),
+    validated: counts.add,
+    get size() {
+      return addresses.size + devices.size + counts.size;
+    },
+    take() {
+      const taken = { addresses, devices, counts: counts.take() };
+      addresses = new Map();
+      devices = new Map();
+      return taken;
+    },
+    putBack(unwritten) {
+      for (const [id, ip] of unwritten.addresses) if (!addresses.has(id)) putInto(addresses, id, ip);
+      for (const [id, use] of unwritten.devices) if (!devices.has(id)) putInto(devices, id, use);
+      counts.putBack(unwritten.counts);
+    },
+  };
 }

@@ -30,18 +30,18 @@ export async function writeAroundLocks(
     return {
       dropped: together,
       heldUp: batch.filter(({ developerId }) => locked.has(developerId)),
-      heldUpUses: noUses(),
+      heldUpUses: noUses,
     };
   }
   let dropped = 0;
   for (const [developerId, own] of byDeveloper(free)) {
-    const alone = await unlessLocked(write(own, noUses()));
+    const alone = await unlessLocked(write(own, noUses));
     if (alone === null) locked.add(developerId);
     else dropped += alone;
   }
   const isKept = countUses(uses) > 0 && (await unlessLocked(write([], uses))) === null;
   const heldUp = batch.filter(({ developerId }) => locked.has(developerId));
-  return { dropped, heldUp, heldUpUses: isKept ? uses : noUses() };
+  return { dropped, heldUp, heldUpUses: isKept ? uses : noUses };
 }
 
 /** Null if another transaction locked the needed rows for too long. */

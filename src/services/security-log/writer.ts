@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { createFailureLog } from '../../lib/failure-log.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
 import { createToldRefusals, type ToldRefusals } from './refusals.ts';
-import { countUses, type DeviceUse, noUses, putBack, type Uses } from './uses.ts';
+import { createRepeats } from './repeats.ts';
+import { collectUses, countUses, type DeviceUse, noUses, type Uses } from './uses.ts';
 import { writeAroundLocks } from './write-around-locks.ts';
-import { writeBatch } from './write-batch.ts';
+import { type Batch, writeBatch } from './write-batch.ts';
 
 /** Writes the outcomes of client requests in the background, so that no customer waits for the log. */
 export interface SecurityLogWriter {
@@ -44,13 +46,25 @@ export interface SecurityLogWriterOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly delayMilliseconds?: number;
-  /** Maximum number of waiting entries; beyond it, the oldest are dropped and counted. */
+  /**
+   * How long entries wait at most, in seconds, while the database is unavailable. Older ones are dropped and counted, except
+   * that 50,000 entries always find room.
+   */
+  readonly bufferSeconds?: number;
+  /** Maximum number of waiting entries, whatever their age. */
   readonly maxBuffered?: number;
+  /** Maximum number of entries in a transaction. */
+  readonly largestBatch?: number;
+  /** Whether to omit entries that only repeat another one of the same hour; they are counted. */
+  readonly thinned?: boolean;
   /** Called with the applications whose logs have new entries, and the developers who have new events. */
   readonly onWritten?: (topics: ReadonlySet<string>) => void;
 }
 
-const largestBatch = 1_000;
+/** So many entries are kept whatever their age. */
+const alwaysBuffered = 50_000;
+/** The pause between attempts while the database takes no entries, in milliseconds. */
+const retryMilliseconds = 1_000;
 /** How long `close` waits for locked rows, in milliseconds. */
 const longestLock = 10_000;
 
@@ -60,16 +74,28 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     log,
     clock = systemClock,
     delayMilliseconds = 200,
-    maxBuffered = 50_000,
+    bufferSeconds = 60,
+    maxBuffered = 300_000,
+    largestBatch = 1_000,
+    thinned = false,
     onWritten,
   } = options;
   const told = createToldRefusals();
+  // Its memory is reserved at once, so only where it is used.
+  const repeats = thinned ? createRepeats() : null;
+  const uses = collectUses(maxBuffered);
+  /** Entries of writes that failed: they may be stored all the same. */
+  const tried = new WeakSet<SecurityLogRow>();
+  const failures = createFailureLog();
+  const overflows = createFailureLog();
+  /** Number of dropped entries that the log does not have yet: during an outage, some are dropped every second. */
+  let unreported = 0;
+  let failedInARow = 0;
   let entries: SecurityLogRow[] = [];
   let batch: readonly SecurityLogRow[] = [];
   /** Entries of developers whose rows are locked. They are tried again and do not delay other entries. */
   let heldUp: SecurityLogRow[] = [];
   let isHeldUp = false;
-  let uses = noUses();
   let shed = 0;
   let written = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -82,57 +108,86 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 
   const schedule = () => {
     if (closed) return;
-    timer ??= setTimeout(() => void flush(), delayMilliseconds);
+    timer ??= setTimeout(() => void flush(), failedInARow > 1 ? retryMilliseconds : delayMilliseconds);
+  };
+
+  /** Number of entries at the front that have no room, or have waited for too long. */
+  const countExcess = (): number => {
+    let excess = Math.max(0, entries.length - maxBuffered);
+    const oldest = clock.now() - bufferSeconds * 1000;
+    const expendable = entries.length - Math.min(alwaysBuffered, maxBuffered);
+    while (excess < expendable && (entries[excess]?.createdAt.getTime() ?? oldest) < oldest) excess += 1;
+    return excess;
   };
 
   const trim = () => {
-    const excess = entries.length - maxBuffered;
-    if (excess <= 0) return;
+    const excess = countExcess();
+    if (excess === 0) return;
     entries.splice(0, excess);
     shed += excess;
-    log.warn({ shed, excess }, 'security log buffer is full: dropped the oldest entries');
+    unreported += excess;
+    overflows.failed(reportShed);
+  };
+
+  const reportShed = () => {
+    if (unreported === 0) return;
+    log.warn({ shed, excess: unreported }, 'security log buffer is full: dropped the oldest entries');
+    unreported = 0;
   };
 
   /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
     const locked = new Set<string>();
-    const heldUpUses = noUses();
-    const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, countUses(uses)));
+    // Once a lock has held up uses, the other batches go without them: each would wait for that lock again.
+    let heldUpUses = noUses;
+    const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, uses.size));
     for (let done = 0; done < batches; done += 1) {
       batch = entries.slice(0, largestBatch);
       entries = entries.slice(largestBatch);
-      const used = uses;
-      uses = noUses();
+      const used = countUses(heldUpUses) > 0 ? noUses : uses.take();
       const developers = [...batch.filter(isFirstUse), ...told.eventsOf(batch)].map(
         ({ developerId }) => developerId,
       );
       try {
         const write = (rows: readonly SecurityLogRow[], usesOfThem: Uses) =>
-          writeWhatCanBe(pool, rows, usesOfThem, log, told);
+          writeWhatCanBe(
+            { entries: rows, uses: usesOfThem, mayBeStored: rows.some((row) => tried.has(row)), thinned },
+            { pool, log, told },
+          );
         const outcome = await writeAroundLocks(write, batch, used, locked);
         shed += outcome.dropped;
         written += batch.length - outcome.dropped - outcome.heldUp.length;
         heldUp.push(...outcome.heldUp);
-        putBack(heldUpUses, outcome.heldUpUses);
+        if (countUses(outcome.heldUpUses) > 0) heldUpUses = outcome.heldUpUses;
         const topics = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
         for (const id of developers) topics.add(id);
         batch = [];
+        if (failedInARow > 0) {
+          reportShed();
+          overflows.succeeded();
+        }
+        failedInARow = 0;
+        failures.succeeded();
         onWritten?.(topics);
       } catch (error) {
+        for (const row of batch) tried.add(row);
         entries = [...batch, ...entries];
         batch = [];
-        putBack(uses, used);
-        log.error(
-          { err: error, waiting: entries.length },
-          'security log could not be written; will try again',
+        uses.putBack(used);
+        failedInARow += 1;
+        failures.failed(() =>
+          log.error(
+            { err: error, waiting: entries.length },
+            'security log could not be written; will try again',
+          ),
         );
         break;
       }
     }
-    isHeldUp = heldUp.length + countUses(heldUpUses) > 0;
+    isHeldUp = heldUp.length > 0 || countUses(heldUpUses) > 0;
     entries = [...heldUp, ...entries];
     heldUp = [];
-    putBack(uses, heldUpUses);
+    uses.putBack(heldUpUses);
     trim();
   };
 
@@ -148,7 +203,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     writing = current;
     await current;
     if (writing === current) writing = undefined;
-    if (entries.length > 0 || countUses(uses) > 0) schedule();
+    if (entries.length > 0 || uses.size > 0) schedule();
   };
 
   return {
@@ -158,20 +213,21 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       const before = entries.at(-1) ?? batch.at(-1) ?? heldUp.at(-1);
       if (before === undefined) isOutOfOrder = false;
       else if (id < before.id) isOutOfOrder = true;
-      entries.push({ ...input, id, ip: client.ip, country: client.country, createdAt });
+      schedule();
+      if (input.event === 'license_validated') uses.validated(input, input.code ?? 'UNKNOWN', id);
+      const entry = { ...input, id, ip: client.ip, country: client.country, createdAt };
+      if (repeats?.isRepeat(entry)) return;
+      entries.push(entry);
       // Removing from the front of an array takes time in proportion to its length, so it is done a tenth at a time.
       if (entries.length > maxBuffered * 1.1) trim();
-      schedule();
     },
     seen(licenseId, ip) {
       if (ip === null) return;
-      const { addresses } = uses;
-      if (addresses.size < maxBuffered || addresses.has(licenseId)) addresses.set(licenseId, ip);
+      uses.seen(licenseId, ip);
       schedule();
     },
     deviceSeen(deviceId, use) {
-      const { devices } = uses;
-      if (devices.size < maxBuffered || devices.has(deviceId)) devices.set(deviceId, use);
+      uses.deviceSeen(deviceId, use);
       schedule();
     },
     flush,
@@ -195,15 +251,14 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     async close(deadline = performance.now() + longestLock) {
       closed = true;
       await flush();
-      while (isHeldUp && performance.now() < deadline) {
-        await sleep(delayMilliseconds);
+      // Counts that came after a failed write are written in the round after that of its counts.
+      while ((isHeldUp || (failedInARow === 0 && uses.size > 0)) && performance.now() < deadline) {
+        if (isHeldUp) await sleep(delayMilliseconds);
         await flush();
       }
-      if (entries.length === 0 && countUses(uses) === 0) return;
-      log.error(
-        { lost: entries.length, lostUses: countUses(uses) },
-        'security log entries were lost at shutdown',
-      );
+      reportShed();
+      if (entries.length === 0 && uses.size === 0) return;
+      log.error({ lost: entries.length, lostUses: uses.size }, 'security log entries were lost at shutdown');
       throw new Error('The security log could not be written at shutdown');
     },
   };
@@ -211,28 +266,38 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 
 /**
  * Writes a batch. If the database refuses its data, each half is tried separately, so that only the entries that cannot
- * be stored are dropped, and the others are not delayed.
+ * be stored are dropped, and the others are not delayed. So are uses, but all at once.
  * @returns the number of dropped entries
  */
 async function writeWhatCanBe(
-  pool: Pool,
-  batch: readonly SecurityLogRow[],
-  uses: Uses,
-  log: Logger,
-  told: ToldRefusals,
+  batch: Batch,
+  to: { readonly pool: Pool; readonly log: Logger; readonly told: ToldRefusals },
 ): Promise<number> {
+  const { entries, uses } = batch;
   try {
-    await writeBatch(pool, batch, uses.addresses, uses.devices, told);
+    await writeBatch(to.pool, batch, to.told);
     return 0;
   } catch (error) {
-    if (!isDataRefused(error) || batch.length === 0) throw error;
-    if (batch.length === 1) {
-      log.error({ err: error, event: batch[0]?.event }, 'dropped a security log entry that cannot be stored');
-      return 1 + (await writeWhatCanBe(pool, [], uses, log, told));
+    if (!isDataRefused(error)) throw error;
+    if (entries.length === 0) {
+      to.log.error({ err: error, lostUses: countUses(uses) }, 'dropped uses that cannot be stored');
+      return 0;
     }
-    const middle = Math.ceil(batch.length / 2);
-    const dropped = await writeWhatCanBe(pool, batch.slice(0, middle), noUses(), log, told);
-    return dropped + (await writeWhatCanBe(pool, batch.slice(middle), uses, log, told));
+    if (entries.length === 1 && countUses(uses) > 0) {
+      // Either may be what is refused.
+      const dropped = await writeWhatCanBe({ ...batch, uses: noUses }, to);
+      return dropped + (await writeWhatCanBe({ entries: [], uses }, to));
+    }
+    if (entries.length === 1) {
+      to.log.error(
+        { err: error, event: entries[0]?.event },
+        'dropped a security log entry that cannot be stored',
+      );
+      return 1;
+    }
+    const middle = Math.ceil(entries.length / 2);
+    const dropped = await writeWhatCanBe({ ...batch, entries: entries.slice(0, middle), uses: noUses }, to);
+    return dropped + (await writeWhatCanBe({ ...batch, entries: entries.slice(middle) }, to));
   }
 }
 
