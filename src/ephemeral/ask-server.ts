@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Credentials, Host } from './redis-address.ts';
+import { type Credentials, type Host, serverNameOf } from './redis-address.ts';
 
 /** Timeout of one question, in milliseconds. Others are asked after it, so one that hangs must not delay them for long. */
 const timeoutMilliseconds = 500;
@@ -21,7 +21,7 @@ export async function askServer<Answer>(
   const client = new Redis({
     host,
     port,
-    ...(tls && { tls: {} }),
+    ...(tls && { tls: { servername: serverNameOf(host) } }),
     lazyConnect: true,
     retryStrategy: null,
     // Without HELLO, so that the only answer about credentials is the one to AUTH below.

@@ -12,7 +12,7 @@ export interface RedisState {
   /** What Redis does at the memory limit; null if unknown. */
   readonly maxMemoryPolicy: string | null;
   /** Why Redis refuses writes; null if it does not, or does not say so. */
-  readonly refusesWrites: 'replica' | 'full' | 'cannot-save' | null;
+  readonly refusesWrites: 'replica' | 'full' | 'few-replicas' | 'cannot-save' | null;
   /** The shortest of several round trips. */
   readonly latencyMilliseconds: number;
   /** The time by which Redis's clock is ahead of this machine's. The error is at most half the latency. */
@@ -74,5 +74,7 @@ function reasonForRefusal(facts: ReadonlyMap<string, string>): RedisState['refus
   if (facts.get('role') === 'slave') return 'replica';
   const [used, most] = [Number(facts.get('used_memory')), Number(facts.get('maxmemory'))];
   if (most > 0 && used > most && facts.get('maxmemory_policy') === 'noeviction') return 'full';
+  // Present only if the server requires replicas (min-replicas-to-write).
+  if (facts.get('min_slaves_good_slaves') === '0') return 'few-replicas';
   return facts.get('rdb_last_bgsave_status') === 'err' ? 'cannot-save' : null;
 }

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 export interface Host {
   readonly host: string;
@@ -12,7 +12,7 @@ export interface Credentials {
 }
 
 /** A server whose address REDIS_URL has: `redis://` or `rediss://`, as ioredis reads it. */
-interface SingleAddress {
+export interface SingleAddress {
   readonly kind: 'single';
   readonly url: string;
 }
@@ -68,7 +68,8 @@ export function parseRedisUrl(text: string): RedisAddress {
     if (new URL(text).hostname.includes(',')) {
       throw new RedisUrlError('must be redis+sentinel:// or redis+cluster:// to have several hosts');
     }
-    return { kind: 'single', url: text };
+    // ioredis uses TLS only with a scheme in lower case.
+    return { kind: 'single', url: text.replace(/^rediss?/i, (scheme) => scheme.toLowerCase()) };
   }
   const shared = { tls: tls !== '', credentials: parseCredentials(credentials) };
   if (kind.toLowerCase() === 'cluster') {
@@ -155,6 +156,9 @@ export function hostOfUrl(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname || 'localhost'}:${port || '6379'}`;
 }
+
+/** The name for TLS's Server Name Indication; none for an IP address (RFC 6066 §3). */
+export const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : '');
 
 /** Names the Redis in logs and errors, without the credentials. */
 export function nameOfRedis(address: RedisAddress): string {

@@ -1,7 +1,14 @@
 import { Redis } from 'ioredis';
 import { createMasterSearch } from './find-master.ts';
 import { createOwnerSearch } from './find-slot-owner.ts';
-import { type Host, type LocatedAddress, nameOfRedis, type RedisAddress, usesTls } from './redis-address.ts';
+import {
+  type Host,
+  type LocatedAddress,
+  nameOfRedis,
+  type RedisAddress,
+  type SingleAddress,
+  usesTls,
+} from './redis-address.ts';
 import { connectorTo, disconnectMilliseconds } from './redis-connector.ts';
 import {
   commandError,
@@ -21,38 +28,71 @@ export const heartbeatMilliseconds = 1000;
 const maxSearchPause = 250;
 
 /**
- * Creates a connection that fails fast: a command is sent or refused immediately, and never queued or sent again. (A
- * repeated SET NX would find its own key, and a first use would look like a replay.)
+ * Creates a connection for commands.
  * @param key a key of the installation: in a cluster, the connection is to the master that stores it
  */
-export function createConnection(address: RedisAddress, key: string): Redis {
-  const shared = {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    autoResubscribe: false,
-    commandTimeout: commandTimeoutMilliseconds,
-    // Detects a connection that is dead but not closed, by the first command without an answer.
-    socketTimeout: commandTimeoutMilliseconds,
-    disconnectTimeout: disconnectMilliseconds,
+export const createConnection = (address: RedisAddress, key: string): Redis =>
+  address.kind === 'single' ? connectTo(address) : connectToFound(address, searchIn(address, key));
+
+/**
+ * Creates a connection for commands, and one for subscriptions to the server that the first one has found. Sentinels that
+ * cannot reach each other name different masters, and what is published on one does not arrive at the other.
+ */
+export function createConnections(
+  address: RedisAddress,
+  key: string,
+): { readonly redis: Redis; readonly subscriber: Redis } {
+  if (address.kind === 'single') return { redis: connectTo(address), subscriber: connectTo(address) };
+  const search = searchIn(address, key);
+  let found: Host | null = null;
+  const redis = connectToFound(address, async () => {
+    found = await search();
+    return found;
+  });
+  redis.on('close', () => {
+    found = null;
+  });
+  const subscriber = connectToFound(address, async () => {
+    if (found === null) throw new StoreUnavailableError(`${nameOfRedis(address)} is unavailable.`);
+    return found;
+  });
+  return { redis, subscriber };
+}
+
+/**
+ * Connections fail fast: a command is sent or refused immediately, and never queued or sent again. (A repeated SET NX would
+ * find its own key, and a first use would look like a replay.)
+ */
+const failFast = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  autoResubscribe: false,
+  commandTimeout: commandTimeoutMilliseconds,
+  // Detects a connection that is dead but not closed, by the first command without an answer.
+  socketTimeout: commandTimeoutMilliseconds,
+  disconnectTimeout: disconnectMilliseconds,
+};
+
+const connectTo = ({ url }: SingleAddress): Redis =>
+  new GatheringRedis(url, {
+    ...failFast,
+    // After a failover the old primary refuses writes: look again where the address leads.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+    connectTimeout: 2 * commandTimeoutMilliseconds,
+    retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, 1000),
+  });
+
+/** @param find returns the server to connect to, before each attempt */
+function connectToFound(address: LocatedAddress, find: () => Promise<Host>): Redis {
+  const { user = null, password = null } = address.credentials ?? {};
+  const redis: Redis = new GatheringRedis({
+    ...failFast,
+    Connector: connectorTo(find, address.tls, () => redis.emit('error', new NamedReplicaError())),
     // After a failover the old primary refuses writes, and a cluster's node names another master: look for it again.
     reconnectOnError: ({ message }: Error) =>
       message.startsWith('READONLY') || (address.kind === 'cluster' && message.startsWith('MOVED')),
-  };
-  if (address.kind === 'single') {
-    return new GatheringRedis(address.url, {
-      ...shared,
-      connectTimeout: 2 * commandTimeoutMilliseconds,
-      retryStrategy: (attempt) => Math.min(25 * 2 ** attempt, 1000),
-    });
-  }
-  const { user = null, password = null } = address.credentials ?? {};
-  const redis: Redis = new GatheringRedis({
-    ...shared,
-    Connector: connectorTo(searchIn(address, key), address.tls, () =>
-      redis.emit('error', new NamedReplicaError()),
-    ),
     // By this, ioredis knows which event of the socket to wait for.
     ...(address.tls && { tls: {} }),
     ...(user !== null && { username: user }),

@@ -1,7 +1,7 @@
-import { connect as connectTcp, isIP, Socket } from 'node:net';
+import { connect as connectTcp, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector } from 'ioredis';
-import type { Host } from './redis-address.ts';
+import { type Host, serverNameOf } from './redis-address.ts';
 
 /** How long a server may take to close a connection that is given up, in milliseconds. */
 export const disconnectMilliseconds = 250;
@@ -35,9 +35,7 @@ export function connectorTo(
       try {
         const server = await find();
         if (!this.connecting) throw new Error('The connection was closed');
-        stream = tls
-          ? connectTls({ ...server, servername: isIP(server.host) ? '' : server.host })
-          : connectTcp(server);
+        stream = tls ? connectTls({ ...server, servername: serverNameOf(server.host) }) : connectTcp(server);
         stream.once('error', (error) => {
           this.firstError = error;
         });

@@ -2,7 +2,7 @@ import { type ClockPair, createStepBackDetector } from '../lib/clock-steps.ts';
 import { createFailureLog } from '../lib/failure-log.ts';
 import type { Logger } from '../lib/log.ts';
 import { keyPrefixAt, nameOfRedis, type RedisAddress } from './redis-address.ts';
-import { createConnection, openConnection } from './redis-connection.ts';
+import { createConnections, openConnection } from './redis-connection.ts';
 import { createRedisEpoch } from './redis-epoch.ts';
 import { commandError, failureOf, reasonOf } from './redis-failure.ts';
 import { createRedisSubscriptions } from './redis-subscriptions.ts';
@@ -36,8 +36,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Ephe
   const name = nameOfRedis(address);
   const keyPrefix = keyPrefixAt(address, options.keyPrefix);
   const epochKey = `${keyPrefix}epoch`;
-  const redis = createConnection(address, epochKey);
-  const subscriber = createConnection(address, epochKey);
+  const { redis, subscriber } = createConnections(address, epochKey);
   let isUsable = false;
   let [isOpen, isClosed] = [false, false];
   const failures = createFailureLog();

@@ -16,18 +16,22 @@ const closeIdleIntervalMilliseconds = 50;
 
 /** A turn of the event loop that is shorter than this leaves hardly any time for a connection to arrive unnoticed. */
 const shortTurnMilliseconds = 1;
-const maxTurns = 200;
+/** A busy process may have no such turn, and its stop has other things to do. */
+const longestWaitMilliseconds = 250;
 
 /**
  * Waits until the event loop has accepted what was waiting. The kernel completes connections while the process is busy, and
  * resets those that were not accepted when the listener closes: a proxy may have sent a request on one of them already.
  */
 export async function acceptWaiting(): Promise<void> {
-  for (let turn = 0; turn < maxTurns; turn += 1) {
-    const begun = performance.now();
+  const until = performance.now() + longestWaitMilliseconds;
+  // The first turn may not have looked for connections.
+  await setImmediate();
+  for (let begun = performance.now(); begun < until; ) {
     await setImmediate();
-    // The first turn may not have looked for connections.
-    if (turn > 0 && performance.now() - begun < shortTurnMilliseconds) return;
+    const ended = performance.now();
+    if (ended - begun < shortTurnMilliseconds) return;
+    begun = ended;
   }
 }
 

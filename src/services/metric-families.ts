@@ -97,7 +97,7 @@ const cacheFamilies = ({ caches }: Observed): MetricFamily[] => [
 const securityLogFamilies = ({ securityLog }: Observed): MetricFamily[] => [
   single({
     name: 'latchkey_security_log_waiting_entries',
-    help: 'Security log entries waiting to be written. A process drops those older than LOG_BUFFER_SECONDS above 50,000, and all above 300,000.',
+    help: 'Security log entries waiting to be written. A process drops those older than LOG_BUFFER_SECONDS above 50,000, and all above 330,000.',
     type: 'gauge',
     value: () => securityLog.waiting,
   }),

@@ -64,7 +64,10 @@ async function writeRows(size: number): Promise<void> {
       code: 'OK',
       count,
     }));
-    await writeBatch(database.pool, { entries, uses: { ...noUses, counts: [{ id: newId(), counts }] } });
+    await writeBatch(database.pool, {
+      entries,
+      uses: { ...noUses, counts: [{ id: newId(), mayBeAdded: false, counts }] },
+    });
   }
 }
 

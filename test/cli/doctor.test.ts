@@ -531,6 +531,22 @@ describe.skipIf(serverUrl === null)('a PostgreSQL server', () => {
   );
 
   test(
+    'with too few locks for its partitions gets a warning',
+    async () => {
+      expect((await examine(env)).fine).toContain('has room for the locks');
+      await admin.query(`DO $$ BEGIN FOR day IN 1..120 LOOP
+        EXECUTE format('CREATE TABLE security_log_test_%s PARTITION OF security_log FOR VALUES FROM (%L) TO (%L)', day,
+          lpad(to_hex(day), 8, '0') || '-0000-0000-0000-000000000000',
+          lpad(to_hex(day + 1), 8, '0') || '-0000-0000-0000-000000000000');
+      END LOOP; END $$`);
+      expect((await examine(env)).warnings).toMatch(
+        /\d+ partitions.*set max_locks_per_transaction to at least \d+/,
+      );
+    },
+    long,
+  );
+
+  test(
     'with another encoding fails',
     async () => {
       const name = `latchkey_test_ascii_${process.pid}`;
@@ -610,6 +626,7 @@ describe.skipIf(!hasRedisServer)('Redis', () => {
       /set REDIS_URL to the primary/,
     ],
     ['full', async () => ['--maxmemory', '1', '--maxmemory-policy', 'noeviction'], /raise its maxmemory/],
+    ['without its replicas', async () => ['--min-replicas-to-write', '1'], /start its replicas/],
   ] as const)(
     'that takes no writes (%s) fails, because sealed requests are refused',
     async (_why, options, advice) => {

@@ -30,6 +30,8 @@ test('the hosts, the name and the database are read from a list that no URL pars
     credentials: null,
   });
   expect(parseRedisUrl('rediss://a/2')).toEqual({ kind: 'single', url: 'rediss://a/2' });
+  // With the scheme as written, ioredis would connect without TLS.
+  expect(parseRedisUrl('REDISS://A/2')).toEqual({ kind: 'single', url: 'rediss://A/2' });
 });
 
 test('sentinels have the credentials of Redis, or others, or none', () => {

@@ -75,6 +75,11 @@ test.skipIf(programs === null || !hasHaproxy)(
       { application_name: 'latchkey_b', sync_state: 'quorum' },
     ]);
 
+    // The check of the standby ends with its answer, and not when its time is up.
+    const stat = () => execFileSync('sh', ['-c', `echo show stat | ${proxy.adminCommand}`]).toString();
+    await vi.waitFor(() => expect(stat()).toMatch(/^postgresql,b,.*,DOWN,/m), patient);
+    expect(stat()).toMatch(/^postgresql,b,.*,L7RSP,/m);
+
     await first.crash();
     runShipped('promote.sql', second);
     await vi.waitFor(() => throughProxy('INSERT INTO written VALUES (20)'), patient);
@@ -84,7 +89,6 @@ test.skipIf(programs === null || !hasHaproxy)(
     // A former primary that was not rebuilt as a standby: HAProxy takes it for a primary.
     await first.start();
     const portOfPrimary = 'SELECT inet_server_port() AS port';
-    const stat = () => execFileSync('sh', ['-c', `echo show stat | ${proxy.adminCommand}`]).toString();
     await vi.waitFor(() => expect(stat()).toMatch(/^postgresql,a,.*,UP,/m), patient);
     for (let turn = 0; turn < 5; turn += 1)
       expect(await throughProxy(portOfPrimary)).toEqual([{ port: second.port }]);

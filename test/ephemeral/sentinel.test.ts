@@ -169,6 +169,29 @@ describe.skipIf(!hasRedisServer)('what a sentinel says', () => {
     );
   });
 
+  test('is asked once for both connections: sentinels that cannot reach each other name different masters', async () => {
+    const masters = [await OwnRedis.start(), await OwnRedis.start()];
+    let asked = 0;
+    const store = await open(
+      `redis+sentinel://${await sentinelThatNames(() => {
+        asked += 1;
+        return masters[asked % 2] ?? { port: 0 };
+      })}/primary`,
+    );
+    for (const turn of [1, 2]) {
+      const message = vi.fn();
+      const subscription = store.subscribe(`news ${turn}`, { message, interrupted: () => {} });
+      await vi.waitFor(() => expect(subscription.live).toBe(true), patient);
+      await vi.waitFor(async () => {
+        await store.publish(`news ${turn}`, 'text');
+        expect(message).toHaveBeenCalled();
+      }, patient);
+      // After the loss of both connections too.
+      for (const { port } of masters)
+        await ask(port, (client) => client.call('CLIENT', 'KILL', 'TYPE', 'normal'));
+    }
+  });
+
   test('is asked again while the master refuses writes, as one does that its replicas have left', async () => {
     const [one, another] = [await OwnRedis.start(), await OwnRedis.start()];
     let named = one;

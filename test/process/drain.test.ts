@@ -10,7 +10,7 @@ import {
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createDrain, type DrainOptions } from '../../src/lib/drain.ts';
+import { acceptWaiting, createDrain, type DrainOptions } from '../../src/lib/drain.ts';
 
 const minute = 60_000;
 
@@ -95,4 +95,20 @@ test('a request that never ends is cut off after the timeout', async () => {
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Le');
   await connected;
   await drain();
+});
+
+test('a process that is always busy does not wait long for connections that arrive unnoticed', async () => {
+  let turns = 0;
+  let isBusy = true;
+  const keepBusy = () => {
+    turns += 1;
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+    if (isBusy) setImmediate(keepBusy);
+  };
+  setImmediate(keepBusy);
+  await acceptWaiting();
+  isBusy = false;
+  expect(turns).toBeGreaterThan(2);
+  expect(turns).toBeLessThan(50);
 });

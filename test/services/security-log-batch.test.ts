@@ -183,6 +183,7 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     const { developerId } = seeded;
     const counted = (count: number) => ({
       id: newId(),
+      mayBeAdded: false,
       counts: [{ developerId, applicationId, minute: 1_000, code: 'OK', count }],
     });
     const tried = counted(3);
@@ -199,7 +200,10 @@ describe.each(databaseKinds)('a batch on %s', (kind) => {
     const counts = [kept, deleted].map((applicationId) => ({
       ...{ developerId, applicationId, minute: 1_000, code: 'OK', count: 1 },
     }));
-    await writeBatch(database.pool, { entries: [], uses: { ...noUses, counts: [{ id: newId(), counts }] } });
+    await writeBatch(database.pool, {
+      entries: [],
+      uses: { ...noUses, counts: [{ id: newId(), counts, mayBeAdded: false }] },
+    });
     expect(await countsOf(database, kept)).toHaveLength(1);
     expect(await countsOf(database, deleted)).toEqual([]);
   });
@@ -341,6 +345,86 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
     expect(failed).not.toHaveBeenCalled();
     expect(await storedIds(database, seeded.applicationIds)).toHaveLength(rounds * 4 * 8);
   }, 120_000);
+
+  /** Runs a statement of another session, whose transaction ends with the returned function. */
+  async function lockBy(statement: string, id: string): Promise<() => Promise<void>> {
+    const holder = await database.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query(statement, [id]);
+    return async () => {
+      await holder.query('ROLLBACK');
+      holder.release();
+    };
+  }
+
+  const client = { ip: '192.0.2.7', limitKey: '192.0.2.7', country: null };
+
+  test.each([
+    'SELECT FROM applications WHERE id = $1 FOR UPDATE',
+    'SELECT FROM developers WHERE id = (SELECT developer_id FROM applications WHERE id = $1) FOR UPDATE',
+  ])('a writer leaves only what concerns a locked application for later: %s', async (statement) => {
+    const [one, another] = [
+      await seed(database, { applications: 1, licenses: 0 }),
+      await seed(database, { applications: 1, licenses: 0 }),
+    ];
+    const [locked, free] = [first(one.applicationIds), first(another.applicationIds)];
+    const log = createLogger('silent');
+    const failed = vi.spyOn(log, 'error');
+    const writer = createSecurityLogWriter({ pool: database.pool, log });
+    const validate = () => {
+      for (const [{ developerId }, applicationId] of [
+        [one, locked],
+        [another, free],
+      ] as const)
+        writer.add(client, { developerId, applicationId, event: 'license_validated', code: 'OK' });
+    };
+    const totalOf = async (applicationId: string) =>
+      (await countsOf(database, applicationId)).reduce((sum, { count }) => sum + count, 0n);
+    const unlock = await lockBy(statement, locked);
+    for (let round = 0; round < 2; round += 1) {
+      validate();
+      await writer.flush();
+    }
+    expect([await storedIds(database, [free]), await totalOf(free)]).toEqual([expect.any(Array), 2n]);
+    expect(await storedIds(database, [free])).toHaveLength(2);
+    expect([await storedIds(database, [locked]), await totalOf(locked)]).toEqual([[], 0n]);
+    await unlock();
+    await writer.close();
+    expect(await storedIds(database, [locked])).toHaveLength(2);
+    expect([await totalOf(locked), await totalOf(free)]).toEqual([2n, 2n]);
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  test('the last uses of a locked license and device are written once they are unlocked', async () => {
+    const { licenseIds } = await seed(database, { applications: 1, licenses: 2 });
+    const [lockedId = '', freeId = ''] = licenseIds;
+    const before = new Date('2026-03-01T12:00:00Z');
+    const seen = { firstSeenAt: before, lastSeenAt: before };
+    const { id: deviceId } = await database.prisma.device.create({
+      data: { id: newId(), licenseId: lockedId, hwid: 'laptop', ...seen },
+    });
+    const writer = createSecurityLogWriter({ pool: database.pool, log: createLogger('silent') });
+    const unlock = await lockBy(
+      `SELECT FROM licenses JOIN devices ON license_id = licenses.id WHERE licenses.id = $1 FOR UPDATE`,
+      lockedId,
+    );
+    for (const id of licenseIds) writer.seen(id, '192.0.2.1');
+    const at = new Date('2026-03-02T12:00:00Z');
+    writer.deviceSeen(deviceId, { licenseId: lockedId, at, ip: '192.0.2.1', country: null });
+    await writer.flush();
+    const lastIps = async () => {
+      const rows = await database.prisma.license.findMany({ where: { id: { in: [...licenseIds] } } });
+      return Object.fromEntries(rows.map(({ id, lastIp }) => [id, lastIp]));
+    };
+    expect(await lastIps()).toEqual({ [lockedId]: null, [freeId]: '192.0.2.1' });
+    await unlock();
+    await writer.close();
+    expect(await lastIps()).toEqual({ [lockedId]: '192.0.2.1', [freeId]: '192.0.2.1' });
+    expect(await database.prisma.device.findUniqueOrThrow({ where: { id: deviceId } })).toMatchObject({
+      lastSeenAt: at,
+      lastIp: '192.0.2.1',
+    });
+  });
 
   test('a batch and the deletion of its account do not deadlock', async () => {
     const seeded = await seed(database, { applications: 1, licenses: 1 });

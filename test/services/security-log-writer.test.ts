@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { timeOfId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import type { DeviceUse } from '../../src/services/security-log/uses.ts';
+import { type DeviceUse, type LastUses, noUses } from '../../src/services/security-log/uses.ts';
 import type { Batch } from '../../src/services/security-log/write-batch.ts';
 import {
   createSecurityLogWriter,
@@ -12,9 +12,15 @@ import {
 
 /** Replaces the database: these tests check the batches, other tests how they are written. */
 const { writeBatch } = vi.hoisted(() => ({
-  writeBatch: vi.fn<(pool: unknown, batch: Batch) => Promise<void>>(),
+  writeBatch: vi.fn<(pool: unknown, batch: Batch) => Promise<LastUses | undefined>>(),
 }));
-vi.mock('../../src/services/security-log/write-batch.ts', () => ({ writeBatch }));
+const { findLocked } = vi.hoisted(() => ({
+  findLocked: vi.fn<(pool: unknown, ids: Iterable<string | null>) => Promise<ReadonlySet<string>>>(),
+}));
+vi.mock('../../src/services/security-log/write-batch.ts', () => ({
+  writeBatch: async (pool: unknown, batch: Batch) => (await writeBatch(pool, batch)) ?? noUses,
+}));
+vi.mock('../../src/services/security-log/locked-applications.ts', () => ({ findLocked }));
 
 /** Never connected. */
 const pool = new pg.Pool();
@@ -23,6 +29,8 @@ beforeEach(() => {
   vi.useFakeTimers();
   writeBatch.mockReset();
   writeBatch.mockResolvedValue(undefined);
+  findLocked.mockReset();
+  findLocked.mockResolvedValue(new Set());
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -64,7 +72,7 @@ function heldWrite() {
   writeBatch.mockImplementationOnce(
     () =>
       new Promise((resolve) => {
-        end = resolve;
+        end = () => resolve(undefined);
       }),
   );
   return { end: () => end() };
@@ -287,22 +295,106 @@ test('uses that the database refuses are dropped, and hold up no entry', async (
   expect(writeBatch).not.toHaveBeenCalled();
 });
 
-test('uses that need a locked row are tried in one batch of a round, and stay waiting', async () => {
+test('uses of a locked license are tried in one batch of a round, and stay waiting', async () => {
   const { writer, add } = open({ largestBatch: 2 });
   writeBatch.mockImplementation(async (_pool, { uses }) => {
     writer.seen('license', '192.0.2.10');
-    if (uses.addresses.size > 0) throw Object.assign(new Error('lock timeout'), { code: '55P03' });
+    return uses;
   });
   for (const name of range(0, 10)) add(name);
   writer.seen('license', '192.0.2.9');
   await writer.flush();
   expect([writer.written, writer.waiting]).toEqual([10, 0]);
-  // With the first batch's entries, and alone.
-  expect(writeBatch.mock.calls.filter(([, { uses }]) => uses.addresses.size > 0)).toHaveLength(2);
+  expect(writeBatch.mock.calls.filter(([, { uses }]) => uses.addresses.size > 0)).toHaveLength(1);
   writeBatch.mockReset();
   await vi.advanceTimersByTimeAsync(250);
   expect(addresses()).toEqual([{ license: '192.0.2.10' }]);
-  expect(writeBatch.mock.calls.flatMap(([, { uses }]) => uses.counts)).toHaveLength(1);
+});
+
+describe('while an application is locked', () => {
+  const lockTimeout = () => Object.assign(new Error('lock timeout'), { code: '55P03' });
+  const client = { ip: '192.0.2.7', limitKey: '192.0.2.7', country: null };
+  const addOf = ({ add }: Pick<ReturnType<typeof open>['writer'], 'add'>, applicationId: string) =>
+    add(client, { developerId: 'developer', applicationId, event: 'license_validated', code: 'OK' });
+  /** Which applications each batch has entries and counts of. */
+  const concerned = () =>
+    writeBatch.mock.calls.map(([, { entries, uses }]) => [
+      entries.map(({ applicationId }) => applicationId),
+      uses.counts.flatMap(({ counts }) => counts.map(({ applicationId, count }) => [applicationId, count])),
+    ]);
+  /** As PostgreSQL: a batch with something of a locked application waits for it, and is rolled back. */
+  function lock(...applicationIds: string[]) {
+    const locked = new Set(applicationIds);
+    findLocked.mockImplementation(
+      async (_pool, ids) => new Set([...ids].filter((id) => id !== null && locked.has(id))) as Set<string>,
+    );
+    writeBatch.mockImplementation(async (_pool, { entries, uses }) => {
+      const all = [...entries, ...uses.counts.flatMap(({ counts }) => counts)];
+      if (all.some(({ applicationId }) => locked.has(applicationId ?? ''))) throw lockTimeout();
+    });
+    return { unlock: () => locked.clear() };
+  }
+
+  test('others wait for its lock once, and then for nothing', async () => {
+    const { writer, logLines } = open();
+    const { unlock } = lock('locked');
+    for (const applicationId of ['locked', 'free', 'locked']) addOf(writer, applicationId);
+    await writer.flush();
+    expect(concerned()).toEqual([
+      [
+        ['locked', 'free', 'locked'],
+        [
+          ['locked', 2],
+          ['free', 1],
+        ],
+      ],
+      [['free'], [['free', 1]]],
+    ]);
+    expect([writer.written, writer.waiting]).toEqual([1, 2]);
+    for (const applicationId of ['free', 'locked']) addOf(writer, applicationId);
+    writeBatch.mockClear();
+    await writer.flush();
+    expect(concerned()).toEqual([[['free'], [['free', 1]]]]);
+    unlock();
+    writeBatch.mockClear();
+    await writer.flush();
+    expect(concerned()).toEqual([[['locked', 'locked', 'locked'], [['locked', 3]]]]);
+    expect([writer.written, writer.waiting]).toEqual([5, 0]);
+    expect(logLines).toEqual([]);
+  });
+
+  test('counts that may be stored already are not divided: they wait for it, and new ones do not', async () => {
+    const { writer } = open();
+    writeBatch.mockRejectedValueOnce(new Error('the connection was lost'));
+    for (const applicationId of ['locked', 'free']) addOf(writer, applicationId);
+    await writer.flush();
+    const { unlock } = lock('locked');
+    await writer.flush();
+    addOf(writer, 'free');
+    writeBatch.mockClear();
+    await writer.flush();
+    expect(concerned()).toEqual([[['free'], [['free', 1]]]]);
+    unlock();
+    await writer.flush();
+    expect(concerned().at(-1)).toEqual([
+      ['locked'],
+      [
+        ['locked', 1],
+        ['free', 1],
+      ],
+    ]);
+  });
+
+  test('the close waits for it, but not for long, and reports what is lost', async () => {
+    const { writer } = open();
+    lock('locked');
+    for (const applicationId of ['locked', 'free']) addOf(writer, applicationId);
+    const closed = expect(writer.close()).rejects.toThrow('could not be written');
+    await vi.advanceTimersByTimeAsync(11_000);
+    await closed;
+    expect(writer.written).toBe(1);
+    expect(writeBatch.mock.calls.length).toBeLessThan(5);
+  });
 });
 
 describe('a failed write', () => {
@@ -336,7 +428,7 @@ describe('a failed write', () => {
     expect(logLines).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(logLines).toHaveLength(2);
-    writeBatch.mockResolvedValue();
+    writeBatch.mockResolvedValue(undefined);
     await vi.advanceTimersByTimeAsync(1_000);
   });
 
@@ -391,6 +483,8 @@ describe('a full buffer', () => {
     }
     expect(dropped()).toHaveLength(1);
     writeBatch.mockResolvedValue(undefined);
+    findLocked.mockReset();
+    findLocked.mockResolvedValue(new Set());
     await writer.flush();
     const [first, rest] = dropped();
     expect(dropped()).toHaveLength(2);
@@ -406,6 +500,8 @@ describe('a full buffer', () => {
     }
     expect([writer.waiting, writer.shed]).toEqual([150_000, 0]);
     writeBatch.mockResolvedValue(undefined);
+    findLocked.mockReset();
+    findLocked.mockResolvedValue(new Set());
     await writer.flush();
     expect([writer.written, writer.waiting, writer.shed]).toEqual([150_000, 0, 0]);
   });
@@ -420,6 +516,8 @@ describe('a full buffer', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect([writer.waiting, writer.shed]).toEqual([50_000, 20_000]);
     writeBatch.mockResolvedValue(undefined);
+    findLocked.mockReset();
+    findLocked.mockResolvedValue(new Set());
     await writer.flush();
     const late = batches()
       .slice(-50)

@@ -3,6 +3,7 @@ import { type Config, connectionsBesidePool, type DataConfig } from '../../confi
 import { advisoryLocks, describeHolder, holdersOf } from '../../db/advisory-locks.ts';
 import type { MigrateMode } from '../../db/schema-upkeep.ts';
 import { checkClock } from './check-clock.ts';
+import { checkLockTable } from './check-lock-table.ts';
 import { checkMigrations } from './check-migrations.ts';
 import { checkPartitions } from './check-partitions.ts';
 import { checkSettings } from './check-settings.ts';
@@ -54,6 +55,7 @@ export async function checkDatabase(
         ]
       : []),
     ...(isCurrent ? [await checkPartitions(pool, logPartitions, migrate)] : []),
+    ...(isCurrent && kind === 'server' ? [await checkLockTable(pool)] : []),
     ...(isEmpty ? [] : [await checkIndexes(pool, migrate)]),
   ];
 }

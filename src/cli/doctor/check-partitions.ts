@@ -26,7 +26,9 @@ export async function checkPartitions(
       return fail(
         `The security log has no partition for a ${unit}: the table ${name} exists but is not attached. Attach it with ` +
           `ALTER TABLE security_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}'); or rename the table. ` +
-          `Otherwise the service will not start in that ${unit}.`,
+          (migrate === 'check'
+            ? 'Until then, entries go to the default partition, where they cost more.'
+            : `Otherwise the service will not start in that ${unit}.`),
       );
     }
     return warn(

@@ -72,6 +72,9 @@ const writeRefusals: Readonly<Record<NonNullable<RedisState['refusesWrites']>, s
   replica:
     'Redis is a replica and takes no writes, so every sealed request is refused: set REDIS_URL to the primary.',
   full: 'Redis is full and takes no writes, so every sealed request is refused: raise its maxmemory.',
+  'few-replicas':
+    'Redis has none of the replicas that it requires and takes no writes, so every sealed request is refused: start its ' +
+    'replicas, or lower min-replicas-to-write.',
   'cannot-save':
     'Redis failed to save its data and takes no writes until it can, so every sealed request is refused: check the log ' +
     'of Redis and the free space on its disk.',

@@ -14,6 +14,8 @@ const maxLookedAt = 100;
 export interface Repeats {
   /** Whether this process has added such an entry in this hour; if not, it has from now on. */
   isRepeat(entry: SecurityLogRow): boolean;
+  /** Forgets what was added, because some of it was not stored. */
+  forget(): void;
 }
 
 export function createRepeats(): Repeats {
@@ -27,6 +29,7 @@ export function createRepeats(): Repeats {
       hours.set(key, now);
       return false;
     },
+    forget: () => hours.clear(),
   };
 }
 

@@ -9,20 +9,31 @@ export interface DeviceUse {
   readonly country: string | null;
 }
 
-/** What is to be written about licenses, devices and applications besides the log. */
-export interface Uses {
+/** The last uses of licenses and devices. */
+export interface LastUses {
   /** The addresses that licenses were last used from, by the license's id. */
   readonly addresses: ReadonlyMap<string, string>;
   /** The last uses of devices, by the device's id. */
   readonly devices: ReadonlyMap<string, DeviceUse>;
+}
+
+/** What is to be written about licenses, devices and applications besides the log. */
+export interface Uses extends LastUses {
   /** Validations to count. */
   readonly counts: readonly ValidationCounts[];
 }
 
 export const noUses: Uses = { addresses: new Map(), devices: new Map(), counts: [] };
 
-export const countUses = ({ addresses, devices, counts }: Uses): number =>
-  addresses.size + devices.size + counts.length;
+/** Those whose write ended without an answer. */
+export const ambiguous = (uses: Uses): Uses => ({
+  ...uses,
+  counts: uses.counts.map((each) => ({ ...each, mayBeAdded: true })),
+});
+
+export const countLastUses = ({ addresses, devices }: LastUses): number => addresses.size + devices.size;
+
+export const countUses = (uses: Uses): number => countLastUses(uses) + uses.counts.length;
 
 /** Uses that are being collected. Of addresses and devices, only the last use of each is kept. */
 export interface CollectedUses {
@@ -35,8 +46,11 @@ export interface CollectedUses {
     id: string,
   ): void;
   readonly size: number;
-  /** Takes what was collected. */
-  take(): Uses;
+  /**
+   * Takes what was collected.
+   * @param locked applications whose counts stay
+   */
+  take(locked: ReadonlySet<string>): Uses;
   /** Adds uses that could not be written, except where there is a newer one. */
   putBack(unwritten: Uses): void;
 }
@@ -56,8 +70,8 @@ export function collectUses(max: number): CollectedUses {
     get size() {
       return addresses.size + devices.size + counts.size;
     },
-    take() {
-      const taken = { addresses, devices, counts: counts.take() };
+    take(locked) {
+      const taken = { addresses, devices, counts: counts.take(locked) };
       addresses = new Map();
       devices = new Map();
       return taken;

@@ -15,6 +15,8 @@ export interface ValidationCount {
 export interface ValidationCounts {
   readonly id: string;
   readonly counts: readonly ValidationCount[];
+  /** Whether they may have been added already, because an earlier write ended without an answer. */
+  readonly mayBeAdded: boolean;
 }
 
 /** Counts that are being collected. */
@@ -22,8 +24,12 @@ export interface CollectedCounts {
   /** Counts a validation in the minute of an id. */
   add(entry: Pick<ValidationCount, 'developerId' | 'applicationId'>, code: string, id: string): void;
   readonly size: number;
-  /** Takes the counts that could not be written if there are some, else those that were collected since. */
-  take(): readonly ValidationCounts[];
+  /**
+   * Takes the counts that may have been added if there are some, else those that were collected since.
+   * @param locked applications whose counts stay
+   */
+  take(locked: ReadonlySet<string>): readonly ValidationCounts[];
+  /** Puts back counts that were taken. Those that are certain not to have been added are taken anew, under other ids. */
   putBack(unwritten: readonly ValidationCounts[]): void;
 }
 
@@ -33,30 +39,41 @@ export interface CollectedCounts {
  * @param max further applications, minutes and verdicts are not counted
  */
 export function collectCounts(max: number): CollectedCounts {
-  let tried: ValidationCounts[] = [];
+  let tried: readonly ValidationCounts[] = [];
   let collected = new Map<string, ValidationCount>();
+
+  const collect = (more: ValidationCount): void => {
+    const key = `${more.applicationId} ${more.minute} ${more.code}`;
+    const before = collected.get(key);
+    if (before === undefined && collected.size >= max) return;
+    collected.set(key, { ...more, count: (before?.count ?? 0) + more.count });
+  };
+
+  function takeCollected(locked: ReadonlySet<string>): readonly ValidationCounts[] {
+    const counts = [...collected.values()].filter(({ applicationId }) => !locked.has(applicationId));
+    if (counts.length === 0) return [];
+    collected = new Map([...collected].filter(([, { applicationId }]) => locked.has(applicationId)));
+    return [{ id: newId(), counts, mayBeAdded: false }];
+  }
+
   return {
     add({ developerId, applicationId }, code, id) {
-      const minute = Math.floor(timeOfId(id) / 60_000);
-      const key = `${applicationId} ${minute} ${code}`;
-      const before = collected.get(key);
-      if (before === undefined && collected.size >= max) return;
-      collected.set(key, { developerId, applicationId, minute, code, count: (before?.count ?? 0) + 1 });
+      collect({ developerId, applicationId, minute: Math.floor(timeOfId(id) / 60_000), code, count: 1 });
     },
     get size() {
       return tried.length + collected.size;
     },
-    take() {
-      if (tried.length === 0 && collected.size > 0) {
-        tried = [{ id: newId(), counts: [...collected.values()] }];
-        collected = new Map();
-      }
-      const taken = tried;
-      tried = [];
-      return taken;
+    take(locked) {
+      const isFree = ({ counts }: ValidationCounts) =>
+        !counts.some(({ applicationId }) => locked.has(applicationId));
+      const taken = tried.filter(isFree);
+      tried = tried.filter((each) => !isFree(each));
+      return taken.length > 0 ? taken : takeCollected(locked);
     },
     putBack(unwritten) {
-      tried = [...tried, ...unwritten];
+      tried = [...tried, ...unwritten.filter(({ mayBeAdded }) => mayBeAdded)];
+      for (const { counts, mayBeAdded } of unwritten)
+        if (!mayBeAdded) for (const each of counts) collect(each);
     },
   };
 }
@@ -67,7 +84,7 @@ export function collectCounts(max: number): CollectedCounts {
  */
 export async function addCounts(
   client: pg.ClientBase,
-  { id, counts }: ValidationCounts,
+  { id, counts }: Pick<ValidationCounts, 'id' | 'counts'>,
   applicationIds: ReadonlySet<string>,
 ): Promise<void> {
   const kept = counts.filter(({ applicationId }) => applicationIds.has(applicationId));

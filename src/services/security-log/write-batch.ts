@@ -6,11 +6,11 @@ import type { SecurityLogRow } from './entry.ts';
 import { insertEntries } from './insert-entries.ts';
 import { createToldRefusals, insertRefusals, type ToldRefusals } from './refusals.ts';
 import { withoutRepeats } from './repeats.ts';
-import type { Uses } from './uses.ts';
+import type { LastUses, Uses } from './uses.ts';
 import { addCounts } from './validation-counts.ts';
 import { writeAddresses, writeDevices } from './write-uses.ts';
 
-/** Short, because all other entries wait for this batch, and the deletion of a large application locks rows for long. */
+/** Short, because the entries of all developers wait for this batch, and a deletion locks its application for long. */
 const lockTimeoutMilliseconds = 1_000;
 
 /**
@@ -33,14 +33,16 @@ export interface Batch {
 /**
  * Writes a batch of any size, and the events of its refusals, in a few statements of one transaction. Entries and counts
  * whose application or developer has been deleted are skipped instead of failing the batch.
+ * @returns the last uses of licenses and devices that other transactions have locked
+ * @throws {Error} of PostgreSQL, when an application is locked for too long: then nothing is stored
  */
 export async function writeBatch(
   pool: pg.Pool,
   { entries, uses, mayBeStored = false, thinned = false }: Batch,
   told: ToldRefusals = createToldRefusals(),
-): Promise<void> {
+): Promise<LastUses> {
   const refusals = told.eventsOf(entries);
-  await inTransaction(
+  const skipped = await inTransaction(
     pool,
     async (client) => {
       const present = await lockApplications(client, [
@@ -52,13 +54,19 @@ export async function writeBatch(
       if (kept.length > 0) await insertEntries(client, kept, mayBeStored);
       for (const counts of uses.counts) await addCounts(client, counts, present);
       if (refusals.length > 0) await client.query(insertRefusals, [identifiedAsJson(refusals)]);
-      await writeAddresses(client, uses.addresses);
-      await writeDevices(client, uses.devices);
+      return {
+        addresses: only(uses.addresses, await writeAddresses(client, uses.addresses)),
+        devices: only(uses.devices, await writeDevices(client, uses.devices)),
+      };
     },
     begin,
   );
   told.note(refusals);
+  return skipped;
 }
+
+const only = <Value>(map: ReadonlyMap<string, Value>, keys: readonly string[]): ReadonlyMap<string, Value> =>
+  new Map([...map].filter(([key]) => keys.includes(key)));
 
 /**
  * Locks the applications of entries, so that they exist until the commit: their log is deleted with them. Developers are

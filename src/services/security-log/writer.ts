@@ -1,16 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { isLockTimeout } from '../../db/errors.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
+import { findLocked } from './locked-applications.ts';
 import { createToldRefusals, type ToldRefusals } from './refusals.ts';
 import { createRepeats } from './repeats.ts';
-import { collectUses, countUses, type DeviceUse, noUses, type Uses } from './uses.ts';
-import { writeAroundLocks } from './write-around-locks.ts';
-import { type Batch, writeBatch } from './write-batch.ts';
+import {
+  ambiguous,
+  collectUses,
+  countLastUses,
+  countUses,
+  type DeviceUse,
+  noUses,
+  type Uses,
+} from './uses.ts';
+import { writeWhatCanBe } from './write-what-can-be.ts';
 
 /** Writes the outcomes of client requests in the background, so that no customer waits for the log. */
 export interface SecurityLogWriter {
@@ -92,10 +101,15 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let unreported = 0;
   let failedInARow = 0;
   let entries: SecurityLogRow[] = [];
+  /** What is being written. */
   let batch: readonly SecurityLogRow[] = [];
-  /** Entries of developers whose rows are locked. They are tried again and do not delay other entries. */
+  let used: Uses = noUses;
+  /** Applications that another transaction has locked. Their entries wait, and do not delay others. */
+  let locked: ReadonlySet<string> = new Set();
   let heldUp: SecurityLogRow[] = [];
+  /** Whether something waits for a lock: as of the last round, and uses in this round. */
   let isHeldUp = false;
+  let areUsesSkipped = false;
   let shed = 0;
   let written = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -124,6 +138,8 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     const excess = countExcess();
     if (excess === 0) return;
     entries.splice(0, excess);
+    // The next repeat of a dropped entry is stored instead.
+    repeats?.forget();
     shed += excess;
     unreported += excess;
     overflows.failed(reportShed);
@@ -135,59 +151,96 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     unreported = 0;
   };
 
+  const isOfLocked = ({ applicationId }: Pick<SecurityLogRow, 'applicationId'>): boolean =>
+    applicationId !== null && locked.has(applicationId);
+
+  /** Takes the entries of locked applications out of the batch. */
+  const holdUpLocked = (): void => {
+    if (locked.size === 0) return;
+    heldUp.push(...batch.filter(isOfLocked));
+    batch = batch.filter((row) => !isOfLocked(row));
+  };
+
+  const writeTaken = async (): Promise<void> => {
+    if (batch.length === 0 && countUses(used) === 0) return;
+    const mayBeStored = batch.some((row) => tried.has(row));
+    const { dropped, skipped } = await writeWhatCanBe(
+      { entries: batch, uses: used, mayBeStored, thinned },
+      { pool, log, told },
+    );
+    shed += dropped;
+    written += batch.length - dropped;
+    uses.putBack({ ...skipped, counts: [] });
+    areUsesSkipped ||= countLastUses(skipped) > 0;
+  };
+
+  /**
+   * Writes the next batch. If an application is locked, what concerns it is left for later: a deletion locks its application
+   * for long, and the entries and counts of others must not wait for that.
+   */
+  const writeNext = async (): Promise<void> => {
+    batch = entries.slice(0, largestBatch);
+    entries = entries.slice(largestBatch);
+    holdUpLocked();
+    // Once a lock has held up uses, the other batches go without them.
+    used = areUsesSkipped ? noUses : uses.take(locked);
+    const topics = topicsOf(batch, told);
+    try {
+      await writeTaken();
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      // A part of it may be stored, if the database has refused the whole.
+      for (const row of batch) tried.add(row);
+      const concerned = [...batch, ...used.counts.flatMap(({ counts }) => counts)];
+      uses.putBack(used);
+      used = noUses;
+      locked = await findLocked(pool, [...locked, ...concerned.map(({ applicationId }) => applicationId)]);
+      holdUpLocked();
+      used = uses.take(locked);
+      await writeTaken();
+    }
+    batch = [];
+    used = noUses;
+    if (topics.size > 0) onWritten?.(topics);
+  };
+
+  const noteSuccess = (): void => {
+    if (failedInARow > 0) {
+      reportShed();
+      overflows.succeeded();
+    }
+    failedInARow = 0;
+    failures.succeeded();
+  };
+
+  const noteFailure = (error: unknown): void => {
+    for (const row of batch) tried.add(row);
+    entries = [...batch, ...entries];
+    batch = [];
+    uses.putBack(ambiguous(used));
+    used = noUses;
+    failedInARow += 1;
+    failures.failed(() =>
+      log.error({ err: error, waiting: entries.length }, 'security log could not be written; will try again'),
+    );
+  };
+
   /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
-    const locked = new Set<string>();
-    // Once a lock has held up uses, the other batches go without them: each would wait for that lock again.
-    let heldUpUses = noUses;
+    areUsesSkipped = false;
     const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, uses.size));
-    for (let done = 0; done < batches; done += 1) {
-      batch = entries.slice(0, largestBatch);
-      entries = entries.slice(largestBatch);
-      const used = countUses(heldUpUses) > 0 ? noUses : uses.take();
-      const developers = [...batch.filter(isFirstUse), ...told.eventsOf(batch)].map(
-        ({ developerId }) => developerId,
-      );
-      try {
-        const write = (rows: readonly SecurityLogRow[], usesOfThem: Uses) =>
-          writeWhatCanBe(
-            { entries: rows, uses: usesOfThem, mayBeStored: rows.some((row) => tried.has(row)), thinned },
-            { pool, log, told },
-          );
-        const outcome = await writeAroundLocks(write, batch, used, locked);
-        shed += outcome.dropped;
-        written += batch.length - outcome.dropped - outcome.heldUp.length;
-        heldUp.push(...outcome.heldUp);
-        if (countUses(outcome.heldUpUses) > 0) heldUpUses = outcome.heldUpUses;
-        const topics = new Set(batch.flatMap(({ applicationId }) => applicationId ?? []));
-        for (const id of developers) topics.add(id);
-        batch = [];
-        if (failedInARow > 0) {
-          reportShed();
-          overflows.succeeded();
-        }
-        failedInARow = 0;
-        failures.succeeded();
-        onWritten?.(topics);
-      } catch (error) {
-        for (const row of batch) tried.add(row);
-        entries = [...batch, ...entries];
-        batch = [];
-        uses.putBack(used);
-        failedInARow += 1;
-        failures.failed(() =>
-          log.error(
-            { err: error, waiting: entries.length },
-            'security log could not be written; will try again',
-          ),
-        );
-        break;
+    try {
+      locked = await findLocked(pool, locked);
+      for (let done = 0; done < batches; done += 1) {
+        await writeNext();
+        noteSuccess();
       }
+    } catch (error) {
+      noteFailure(error);
     }
-    isHeldUp = heldUp.length > 0 || countUses(heldUpUses) > 0;
+    isHeldUp = heldUp.length > 0 || areUsesSkipped || (locked.size > 0 && uses.size > 0);
     entries = [...heldUp, ...entries];
     heldUp = [];
-    uses.putBack(heldUpUses);
     trim();
   };
 
@@ -264,47 +317,15 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   };
 }
 
-/**
- * Writes a batch. If the database refuses its data, each half is tried separately, so that only the entries that cannot
- * be stored are dropped, and the others are not delayed. So are uses, but all at once.
- * @returns the number of dropped entries
- */
-async function writeWhatCanBe(
-  batch: Batch,
-  to: { readonly pool: Pool; readonly log: Logger; readonly told: ToldRefusals },
-): Promise<number> {
-  const { entries, uses } = batch;
-  try {
-    await writeBatch(to.pool, batch, to.told);
-    return 0;
-  } catch (error) {
-    if (!isDataRefused(error)) throw error;
-    if (entries.length === 0) {
-      to.log.error({ err: error, lostUses: countUses(uses) }, 'dropped uses that cannot be stored');
-      return 0;
-    }
-    if (entries.length === 1 && countUses(uses) > 0) {
-      // Either may be what is refused.
-      const dropped = await writeWhatCanBe({ ...batch, uses: noUses }, to);
-      return dropped + (await writeWhatCanBe({ entries: [], uses }, to));
-    }
-    if (entries.length === 1) {
-      to.log.error(
-        { err: error, event: entries[0]?.event },
-        'dropped a security log entry that cannot be stored',
-      );
-      return 1;
-    }
-    const middle = Math.ceil(entries.length / 2);
-    const dropped = await writeWhatCanBe({ ...batch, entries: entries.slice(0, middle), uses: noUses }, to);
-    return dropped + (await writeWhatCanBe({ ...batch, entries: entries.slice(middle) }, to));
-  }
+/** The applications of entries, and the developers who have new events. */
+function topicsOf(entries: readonly SecurityLogRow[], told: ToldRefusals): ReadonlySet<string> {
+  const withEvents = [...entries.filter(isFirstUse), ...told.eventsOf(entries)];
+  return new Set([
+    ...entries.flatMap(({ applicationId }) => applicationId ?? []),
+    ...withEvents.map(({ developerId }) => developerId),
+  ]);
 }
 
 /** Whether the event of a first use or of a binding is already stored, and nobody has been woken for it. */
 const isFirstUse = ({ metadata }: SecurityLogRow): boolean =>
   metadata?.activated === true || metadata?.bound === true;
-
-/** PostgreSQL's classes 22 (data exception) and 23 (integrity constraint violation). */
-const isDataRefused = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^2[23]/.test(error.code);
