@@ -15,7 +15,11 @@ function open(
   options: { shared?: boolean; waiting?: () => string | null; held?: () => PendingEntry[] } = {},
 ) {
   const { shared = false, waiting = () => null, held = () => [] } = options;
-  return createWatermark({ shared, oldestWaiting: waiting, pendingElsewhere: held });
+  const oldestWaiting = () => {
+    const id = waiting();
+    return id === null ? [] : [{ applicationId: null, id }];
+  };
+  return createWatermark({ shared, oldestWaiting, pendingElsewhere: held });
 }
 
 describe('ids', () => {

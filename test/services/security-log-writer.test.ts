@@ -351,6 +351,10 @@ describe('while an application is locked', () => {
       [['free'], [['free', 1]]],
     ]);
     expect([writer.written, writer.waiting]).toEqual([1, 2]);
+    // The streams of other applications go on.
+    expect(writer.oldestWaiting).toEqual([
+      { applicationId: 'locked', id: writeBatch.mock.calls[0]?.[1].entries[0]?.id },
+    ]);
     for (const applicationId of ['free', 'locked']) addOf(writer, applicationId);
     writeBatch.mockClear();
     await writer.flush();
@@ -383,6 +387,16 @@ describe('while an application is locked', () => {
         ['free', 1],
       ],
     ]);
+  });
+
+  test('its entries are dropped as those of others if they wait for too long', async () => {
+    const { writer } = open({ maxBuffered: 4 });
+    lock('locked');
+    for (const applicationId of ['locked', 'free', 'locked', 'locked']) addOf(writer, applicationId);
+    await writer.flush();
+    for (let count = 0; count < 4; count += 1) addOf(writer, 'locked');
+    await writer.flush();
+    expect([writer.written, writer.waiting, writer.shed]).toEqual([1, 4, 3]);
   });
 
   test('the close waits for it, but not for long, and reports what is lost', async () => {
@@ -642,16 +656,17 @@ test('the oldest waiting entry is the lowest, even if ids restarted because the 
   const start = Date.now();
   vi.setSystemTime(start + 3_600_000);
   add('from the future');
-  const future = writer.oldestWaiting ?? '';
+  const oldest = () => writer.oldestWaiting[0]?.id ?? '';
+  const future = oldest();
   vi.setSystemTime(start);
   add('now');
   add('later');
-  const lowest = writer.oldestWaiting ?? '';
+  const lowest = oldest();
   expect(timeOfId(future) - timeOfId(lowest)).toBe(3_600_000);
   await writer.flush();
-  expect(writer.oldestWaiting).toBeNull();
+  expect(writer.oldestWaiting).toEqual([]);
   add('in order again');
-  expect(timeOfId(writer.oldestWaiting ?? '')).toBe(start);
+  expect(timeOfId(oldest())).toBe(start);
 });
 
 describe('repeated validations', () => {

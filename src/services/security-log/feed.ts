@@ -1,3 +1,4 @@
+import type { PendingEntry } from '../changes/carry.ts';
 import type { ChangeFeed } from '../changes/changes.ts';
 import { createFollowers, type Followers } from './followers.ts';
 import { createLateEntries } from './late-entries.ts';
@@ -19,8 +20,8 @@ export interface SecurityLogFeedOptions {
   readonly changes: Pick<ChangeFeed, 'lateEntries'>;
   /** True if other instances may write to the same log. */
   readonly shared: boolean;
-  /** The id of the writer's oldest unstored entry, or null if all entries are stored. */
-  readonly oldestWaiting: () => string | null;
+  /** The writer's oldest unstored entries. */
+  readonly oldestWaiting: () => readonly PendingEntry[];
   readonly pollMilliseconds?: number;
 }
 

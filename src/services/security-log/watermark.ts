@@ -42,8 +42,8 @@ export interface Watermark {
 export interface WatermarkOptions {
   /** Whether other instances write to the same log. */
   readonly shared: boolean;
-  /** The id of the writer's oldest unstored entry, or null if all entries are stored. */
-  readonly oldestWaiting: () => string | null;
+  /** The writer's oldest unstored entries. */
+  readonly oldestWaiting: () => readonly PendingEntry[];
   /** What other instances have announced. */
   readonly pendingElsewhere: () => Iterable<PendingEntry>;
 }
@@ -52,11 +52,10 @@ export function createWatermark({ shared, oldestWaiting, pendingElsewhere }: Wat
   const transactions = new Set<Map<string, string>>();
 
   function pending(): PendingEntry[] {
-    const waiting = oldestWaiting();
     const recorded = [...transactions].flatMap((entries) =>
       [...entries].map(([applicationId, id]) => ({ applicationId, id })),
     );
-    return waiting === null ? recorded : [...recorded, { applicationId: null, id: waiting }];
+    return [...recorded, ...oldestWaiting()];
   }
 
   return {

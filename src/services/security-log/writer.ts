@@ -5,8 +5,10 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createFailureLog } from '../../lib/failure-log.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { PendingEntry } from '../changes/carry.ts';
 import type { ClientOrigin } from '../client-origin.ts';
 import type { SecurityLogInput, SecurityLogRow } from './entry.ts';
+import { createHeldUpEntries } from './held-up.ts';
 import { findLocked } from './locked-applications.ts';
 import { createToldRefusals, type ToldRefusals } from './refusals.ts';
 import { createRepeats } from './repeats.ts';
@@ -31,8 +33,11 @@ export interface SecurityLogWriter {
   deviceSeen(deviceId: string, use: DeviceUse): void;
   /** Writes everything that is waiting. */
   flush(): Promise<void>;
-  /** The lowest id of the entries that are not in the database yet, in the current batch or in the queue. */
-  readonly oldestWaiting: string | null;
+  /**
+   * The lowest id of the entries that are not in the database yet, in the current batch or in the queue; and of each
+   * application that another transaction has locked.
+   */
+  readonly oldestWaiting: readonly PendingEntry[];
   /** Number of entries that wait to be written, including the current batch. */
   readonly waiting: number;
   /** Number of entries that were written. */
@@ -106,7 +111,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   let used: Uses = noUses;
   /** Applications that another transaction has locked. Their entries wait, and do not delay others. */
   let locked: ReadonlySet<string> = new Set();
-  let heldUp: SecurityLogRow[] = [];
+  const heldUp = createHeldUpEntries();
   /** Whether something waits for a lock: as of the last round, and uses in this round. */
   let isHeldUp = false;
   let areUsesSkipped = false;
@@ -118,7 +123,6 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 
   /** True if ids restarted while entries waited, because the clock was set back; until those entries are written. */
   let isOutOfOrder = false;
-  const waitingRows = () => [...heldUp, ...batch, ...entries];
 
   const schedule = () => {
     if (closed) return;
@@ -127,17 +131,23 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
 
   /** Number of entries at the front that have no room, or have waited for too long. */
   const countExcess = (): number => {
-    let excess = Math.max(0, entries.length - maxBuffered);
+    const held = heldUp.rows.length;
+    const all = held + entries.length;
+    let excess = Math.max(0, all - maxBuffered);
     const oldest = clock.now() - bufferSeconds * 1000;
-    const expendable = entries.length - Math.min(alwaysBuffered, maxBuffered);
-    while (excess < expendable && (entries[excess]?.createdAt.getTime() ?? oldest) < oldest) excess += 1;
+    const expendable = all - Math.min(alwaysBuffered, maxBuffered);
+    const timeOf = (place: number) =>
+      (place < held ? heldUp.rows[place] : entries[place - held])?.createdAt.getTime() ?? oldest;
+    while (excess < expendable && timeOf(excess) < oldest) excess += 1;
     return excess;
   };
 
   const trim = () => {
     const excess = countExcess();
     if (excess === 0) return;
-    entries.splice(0, excess);
+    const fromHeldUp = Math.min(excess, heldUp.rows.length);
+    heldUp.drop(fromHeldUp);
+    entries.splice(0, excess - fromHeldUp);
     // The next repeat of a dropped entry is stored instead.
     repeats?.forget();
     shed += excess;
@@ -157,7 +167,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   /** Takes the entries of locked applications out of the batch. */
   const holdUpLocked = (): void => {
     if (locked.size === 0) return;
-    heldUp.push(...batch.filter(isOfLocked));
+    heldUp.add(batch.filter(isOfLocked));
     batch = batch.filter((row) => !isOfLocked(row));
   };
 
@@ -228,9 +238,12 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
     areUsesSkipped = false;
-    const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, uses.size));
     try {
       locked = await findLocked(pool, locked);
+      const released = heldUp.release(locked);
+      isOutOfOrder ||= !isAscending([...released, ...entries.slice(0, 1)]);
+      entries = [...released, ...entries];
+      const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, uses.size));
       for (let done = 0; done < batches; done += 1) {
         await writeNext();
         noteSuccess();
@@ -238,11 +251,12 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     } catch (error) {
       noteFailure(error);
     }
-    isHeldUp = heldUp.length > 0 || areUsesSkipped || (locked.size > 0 && uses.size > 0);
-    entries = [...heldUp, ...entries];
-    heldUp = [];
+    isHeldUp = heldUp.rows.length > 0 || areUsesSkipped || (locked.size > 0 && uses.size > 0);
     trim();
   };
+
+  const countWaiting = (): number => heldUp.rows.length + batch.length + entries.length;
+  const isWaiting = (): boolean => countWaiting() > 0 || uses.size > 0;
 
   const flush = async (): Promise<void> => {
     clearTimeout(timer);
@@ -256,14 +270,14 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     writing = current;
     await current;
     if (writing === current) writing = undefined;
-    if (entries.length > 0 || uses.size > 0) schedule();
+    if (isWaiting()) schedule();
   };
 
   return {
     add(client, input) {
       const createdAt = new Date(clock.now());
       const id = newId();
-      const before = entries.at(-1) ?? batch.at(-1) ?? heldUp.at(-1);
+      const before = entries.at(-1) ?? batch.at(-1);
       if (before === undefined) isOutOfOrder = false;
       else if (id < before.id) isOutOfOrder = true;
       schedule();
@@ -285,15 +299,13 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     },
     flush,
     get oldestWaiting() {
-      const first = (heldUp[0] ?? batch[0] ?? entries[0])?.id ?? null;
-      if (!isOutOfOrder) return first;
-      return waitingRows().reduce<string | null>(
-        (low, { id }) => (low === null || id < low ? id : low),
-        first,
-      );
+      const first = (batch[0] ?? entries[0])?.id;
+      if (first === undefined) return heldUp.oldest;
+      const id = isOutOfOrder ? lowestIdOf([...batch, ...entries], first) : first;
+      return [...heldUp.oldest, { applicationId: null, id }];
     },
     get waiting() {
-      return entries.length + batch.length + heldUp.length;
+      return countWaiting();
     },
     get written() {
       return written;
@@ -310,12 +322,18 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
         await flush();
       }
       reportShed();
-      if (entries.length === 0 && uses.size === 0) return;
-      log.error({ lost: entries.length, lostUses: uses.size }, 'security log entries were lost at shutdown');
+      if (!isWaiting()) return;
+      log.error({ lost: countWaiting(), lostUses: uses.size }, 'security log entries were lost at shutdown');
       throw new Error('The security log could not be written at shutdown');
     },
   };
 }
+
+const isAscending = (rows: readonly SecurityLogRow[]): boolean =>
+  rows.every(({ id }, place) => id >= (rows[place - 1]?.id ?? id));
+
+const lowestIdOf = (rows: readonly SecurityLogRow[], first: string): string =>
+  rows.reduce((low, { id }) => (id < low ? id : low), first);
 
 /** The applications of entries, and the developers who have new events. */
 function topicsOf(entries: readonly SecurityLogRow[], told: ToldRefusals): ReadonlySet<string> {
