@@ -24,9 +24,9 @@ const longestWaitMilliseconds = 250;
  * resets those that were not accepted when the listener closes: a proxy may have sent a request on one of them already.
  */
 export async function acceptWaiting(): Promise<void> {
-  const until = performance.now() + longestWaitMilliseconds;
   // The first turn may not have looked for connections.
   await setImmediate();
+  const until = performance.now() + longestWaitMilliseconds;
   for (let begun = performance.now(); begun < until; ) {
     await setImmediate();
     const ended = performance.now();

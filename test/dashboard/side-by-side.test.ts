@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../setup/chromium-program.ts';
@@ -59,6 +60,34 @@ describe.skipIf(!hasChromium)('two browsers side by side', () => {
     await world.client.delete(`/api/v1/licenses/${license.id}`);
     await one.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
     await expect.poll(() => other.getByRole('link', { name: license.keyPrefix }).count()).toBe(0);
+  });
+
+  test('a license that is deleted while its screen loads is not found, and is no error', async () => {
+    const license = await application.mintOne();
+    let release = () => {};
+    const isDeleted = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const read: string[] = [];
+    await one.route('**/graphql', async (route) => {
+      const [, query = ''] = /query (\w+)/.exec(route.request().postData() ?? '') ?? [];
+      read.push(query);
+      const isPart = query === 'LicenseDevices' || query === 'LicenseTimelinePage';
+      if (isPart) await isDeleted;
+      // The screen itself hears of the deletion after its parts.
+      if (query === 'LicenseScreen' && read.indexOf(query) < read.length - 1) {
+        await expect.poll(() => read).toContain('LicenseTimelinePage');
+        await sleep(500);
+      }
+      await route.continue();
+    });
+    await one.goto(`applications/${application.id}/licenses/${license.id}`);
+    await one.getByRole('button', { name: 'Suspend…' }).waitFor();
+    await world.client.delete(`/api/v1/licenses/${license.id}`);
+    release();
+    await one.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+    expect(read).toContain('LicenseTimelinePage');
+    await one.unroute('**/graphql');
   });
 
   test('a change of the settings appears in the other one', async () => {

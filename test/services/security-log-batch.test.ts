@@ -346,11 +346,11 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
     expect(await storedIds(database, seeded.applicationIds)).toHaveLength(rounds * 4 * 8);
   }, 120_000);
 
-  /** Runs a statement of another session, whose transaction ends with the returned function. */
-  async function lockBy(statement: string, id: string): Promise<() => Promise<void>> {
+  /** Runs statements of another session, whose transaction ends with the returned function. */
+  async function lockBy(statements: string, id: string): Promise<() => Promise<void>> {
     const holder = await database.pool.connect();
     await holder.query('BEGIN');
-    await holder.query(statement, [id]);
+    for (const statement of statements.split('; ')) await holder.query(statement, [id]);
     return async () => {
       await holder.query('ROLLBACK');
       holder.release();
@@ -362,6 +362,8 @@ describe.skipIf(serverUrl === null)('in parallel', () => {
   test.each([
     'SELECT FROM applications WHERE id = $1 FOR UPDATE',
     'SELECT FROM developers WHERE id = (SELECT developer_id FROM applications WHERE id = $1) FOR UPDATE',
+    // SKIP LOCKED waits for such a row.
+    'UPDATE applications SET name = name WHERE id = $1; SELECT FROM applications WHERE id = $1 FOR UPDATE',
   ])('a writer leaves only what concerns a locked application for later: %s', async (statement) => {
     const [one, another] = [
       await seed(database, { applications: 1, licenses: 0 }),

@@ -389,6 +389,25 @@ describe('while an application is locked', () => {
     ]);
   });
 
+  test('a second lock in a round leaves the counts of others free', async () => {
+    const { writer } = open();
+    lock('locked');
+    findLocked.mockResolvedValueOnce(new Set()).mockResolvedValueOnce(new Set());
+    for (const applicationId of ['locked', 'free']) addOf(writer, applicationId);
+    await writer.flush();
+    expect(writer.written).toBe(0);
+    await writer.flush();
+    expect(concerned().at(-1)).toEqual([['free'], [['free', 1]]]);
+  });
+
+  test('the close also waits for a lock of something else', async () => {
+    const { writer, add } = open();
+    for (let turn = 0; turn < 4; turn += 1) writeBatch.mockRejectedValueOnce(lockTimeout());
+    add('a');
+    await writer.close();
+    expect([writer.written, writer.waiting]).toEqual([1, 0]);
+  });
+
   test('its entries are dropped as those of others if they wait for too long', async () => {
     const { writer } = open({ maxBuffered: 4 });
     lock('locked');

@@ -2,10 +2,11 @@
 -- locks its application and developer instead, so that both exist until the commit. What the keys did when an application
 -- or a developer was deleted, triggers of these tables do.
 -- additive: the previous version finds the same rows, and deletes the same ones.
--- Every request uses the first two, and the log has many partitions: a lock that is not free is not waited for while they
--- are held. The migration is tried again.
+LOCK TABLE "security_log" IN ACCESS EXCLUSIVE MODE;
+-- Every request uses these two, so they are not waited for. Deletions lock them before the log; the short timeout also lets
+-- go of the log before a deletion that waits for it counts as a deadlock. The migration is tried again.
 SET LOCAL lock_timeout = '300ms';
-LOCK TABLE "developers", "applications", "security_log" IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE "developers", "applications" IN ACCESS EXCLUSIVE MODE;
 
 CREATE FUNCTION "forget_log"() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN

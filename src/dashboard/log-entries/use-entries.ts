@@ -1,5 +1,6 @@
 import { useSuspenseInfiniteQuery } from '@tanstack/react-query';
 import type { ApiError } from '../api/api-error.ts';
+import { unlessMissing } from '../api/unless-missing.ts';
 import { type FragmentType, readFragment } from '../generated/fragment-masking.ts';
 import { graphql } from '../generated/gql.ts';
 import { LogEntry } from './entry.ts';
@@ -23,7 +24,7 @@ const LogEntries = graphql(`
 type Page = FragmentType<typeof LogEntries>;
 
 /**
- * The entries about one thing, newest first, with more on demand.
+ * The entries about one thing, newest first, with more on demand. None if it has been deleted: its screen says so.
  * @param key names them in the cache
  * @param read reads a page that selects `...LogEntries`
  */
@@ -32,20 +33,21 @@ export function useEntries(
   read: (after: string | null, signal: AbortSignal) => Promise<Page>,
 ) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useSuspenseInfiniteQuery<
-    Page,
+    Page | null,
     ApiError,
     readonly Page[],
     typeof key,
     string | null
   >({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => unlessMissing(read(pageParam, signal)),
     initialPageParam: null,
     getNextPageParam: (page) => {
+      if (page === null) return null;
       const { pageInfo } = readFragment(LogEntries, page);
       return pageInfo.hasNextPage ? (pageInfo.endCursor ?? null) : null;
     },
-    select: ({ pages }) => pages,
+    select: ({ pages }) => pages.filter((page) => page !== null),
     meta: { topics: ['license', 'device', 'ban', 'policy', 'user'] },
   });
   const pages = readFragment(LogEntries, data);

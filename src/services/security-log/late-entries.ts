@@ -38,7 +38,11 @@ export function createLateEntries({ changes, pending, onReleased }: LateEntriesO
     const all = pending();
     if (all.length === 0) return [];
     const now = timeOfId(newId());
-    const found = all.filter(({ id }) => now - timeOfId(id) > announceAfter);
+    // The others do not wait for older ones.
+    const found = all.filter(({ id }) => {
+      const age = now - timeOfId(id);
+      return age > announceAfter && age < longestWait;
+    });
     const oldest = found.reduce((low, { id }) => (id < low ? id : low), found[0]?.id ?? '');
     return found.length > maxAnnounced ? [{ applicationId: null, id: oldest }] : found;
   }

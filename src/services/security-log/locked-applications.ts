@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { isLockTimeout } from '../../db/errors.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 
 /**
  * Finds applications that another transaction has locked, as a deletion does, or whose developer it has locked. What concerns
@@ -11,8 +13,31 @@ export async function findLocked(
 ): Promise<ReadonlySet<string>> {
   const asked = [...new Set(applicationIds)].filter((id) => id !== null);
   if (asked.length === 0) return new Set();
-  const { rows } = await pool.query<{ id: string }>(selectLocked, [asked]);
-  return new Set(rows.map(({ id }) => id));
+  const together = await ask(pool, asked);
+  if (together !== null) return new Set(together);
+  const found = new Set<string>();
+  for (const id of asked) if ((await ask(pool, [id]))?.length !== 0) found.add(id);
+  return found;
+}
+
+/**
+ * @returns the ids of those that are locked. Null if PostgreSQL waits although it should not: for a row that a transaction has
+ *   changed first and locked then
+ */
+async function ask(pool: Pool, applicationIds: readonly string[]): Promise<readonly string[] | null> {
+  try {
+    return await inTransaction(
+      pool,
+      async (client) => {
+        const { rows } = await client.query<{ id: string }>(selectLocked, [applicationIds]);
+        return rows.map(({ id }) => id);
+      },
+      `BEGIN; SET LOCAL lock_timeout = '100ms'`,
+    );
+  } catch (error) {
+    if (isLockTimeout(error)) return null;
+    throw error;
+  }
 }
 
 // Locks what can be locked without waiting, for the time of this statement, and returns the rest.

@@ -65,8 +65,10 @@ export async function writeBatch(
   return skipped;
 }
 
-const only = <Value>(map: ReadonlyMap<string, Value>, keys: readonly string[]): ReadonlyMap<string, Value> =>
-  new Map([...map].filter(([key]) => keys.includes(key)));
+function only<Value>(map: ReadonlyMap<string, Value>, keys: readonly string[]): ReadonlyMap<string, Value> {
+  const kept = new Set(keys);
+  return new Map([...map].filter(([key]) => kept.has(key)));
+}
 
 /**
  * Locks the applications of entries, so that they exist until the commit: their log is deleted with them. Developers are

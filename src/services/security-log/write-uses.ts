@@ -29,7 +29,7 @@ const updateAddresses = `
   ), written AS (
     UPDATE licenses SET last_ip = seen.ip FROM seen, license WHERE licenses.id = seen.id AND license.id = seen.id
   )
-  SELECT id FROM other WHERE id NOT IN (SELECT id FROM license)`;
+  SELECT id FROM other WHERE NOT EXISTS (SELECT FROM license WHERE license.id = other.id)`;
 
 /**
  * Sets when and from where devices were last used. It waits for no lock, so it need not lock the licenses first, as those do
@@ -69,4 +69,4 @@ const updateDevices = `
     FROM seen, device
     WHERE devices.id = seen.id AND device.id = seen.id
   )
-  SELECT id FROM other WHERE id NOT IN (SELECT id FROM device)`;
+  SELECT id FROM other WHERE NOT EXISTS (SELECT FROM device WHERE device.id = other.id)`;

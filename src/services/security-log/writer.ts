@@ -227,7 +227,8 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
     for (const row of batch) tried.add(row);
     entries = [...batch, ...entries];
     batch = [];
-    uses.putBack(ambiguous(used));
+    // After a lock timeout, nothing of them is stored.
+    uses.putBack(isLockTimeout(error) ? used : ambiguous(used));
     used = noUses;
     failedInARow += 1;
     failures.failed(() =>
@@ -238,11 +239,11 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   /** Writes the entries that wait now. Later ones wait for the next round; otherwise no round would end under load. */
   const drain = async (): Promise<void> => {
     areUsesSkipped = false;
+    let isLockedElsewhere = false;
     try {
       locked = await findLocked(pool, locked);
       const released = heldUp.release(locked);
-      isOutOfOrder ||= !isAscending([...released, ...entries.slice(0, 1)]);
-      entries = [...released, ...entries];
+      if (released.length > 0) entries = [...released, ...entries].toSorted(byId);
       const batches = Math.max(Math.ceil(entries.length / largestBatch), Math.min(1, uses.size));
       for (let done = 0; done < batches; done += 1) {
         await writeNext();
@@ -250,8 +251,10 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       }
     } catch (error) {
       noteFailure(error);
+      isLockedElsewhere = isLockTimeout(error);
     }
-    isHeldUp = heldUp.rows.length > 0 || areUsesSkipped || (locked.size > 0 && uses.size > 0);
+    isHeldUp =
+      isLockedElsewhere || heldUp.rows.length > 0 || areUsesSkipped || (locked.size > 0 && uses.size > 0);
     trim();
   };
 
@@ -286,7 +289,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
       if (repeats?.isRepeat(entry)) return;
       entries.push(entry);
       // Removing from the front of an array takes time in proportion to its length, so it is done a tenth at a time.
-      if (entries.length > maxBuffered * 1.1) trim();
+      if (countWaiting() > maxBuffered * 1.1) trim();
     },
     seen(licenseId, ip) {
       if (ip === null) return;
@@ -329,8 +332,7 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   };
 }
 
-const isAscending = (rows: readonly SecurityLogRow[]): boolean =>
-  rows.every(({ id }, place) => id >= (rows[place - 1]?.id ?? id));
+const byId = (one: SecurityLogRow, other: SecurityLogRow): number => (one.id < other.id ? -1 : 1);
 
 const lowestIdOf = (rows: readonly SecurityLogRow[], first: string): string =>
   rows.reduce((low, { id }) => (id < low ? id : low), first);

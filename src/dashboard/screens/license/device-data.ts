@@ -1,5 +1,4 @@
-import { present } from '../../api/present.ts';
-import { useRead } from '../../api/query.ts';
+import { useFind } from '../../api/use-find.ts';
 import { graphql } from '../../generated/gql.ts';
 import type { LicenseDevicesQuery } from '../../generated/graphql.ts';
 
@@ -44,12 +43,12 @@ export const LicenseDevice = graphql(`
 
 export type DeviceRef = NonNullable<LicenseDevicesQuery['license']>['active']['edges'][number]['node'];
 
-/** The devices of a license: at most 200 that are bound, and those that were released last. */
+/** The devices of a license: at most 200 that are bound, and those that were released last. None if it has been deleted. */
 export function useDevices(licenseId: string) {
-  const { active, released } = present(useRead(LicenseDevices, { licenseId }, ['license', 'device']).license);
+  const license = useFind(LicenseDevices, { licenseId }, ['license', 'device'])?.license;
   return {
-    active: active.edges.map(({ node }) => node),
-    activeCount: active.totalCount,
-    released: released.edges.map(({ node }) => node),
+    active: license?.active.edges.map(({ node }) => node) ?? [],
+    activeCount: license?.active.totalCount ?? 0,
+    released: license?.released.edges.map(({ node }) => node) ?? [],
   };
 }
