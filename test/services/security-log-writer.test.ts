@@ -313,7 +313,6 @@ test('uses of a locked license are tried in one batch of a round, and stay waiti
 
 describe('while an application is locked', () => {
   const lockTimeout = () => Object.assign(new Error('lock timeout'), { code: '55P03' });
-  const client = { ip: '192.0.2.7', limitKey: '192.0.2.7', country: null };
   const addOf = ({ add }: Pick<ReturnType<typeof open>['writer'], 'add'>, applicationId: string) =>
     add(client, { developerId: 'developer', applicationId, event: 'license_validated', code: 'OK' });
   /** Which applications each batch has entries and counts of. */
@@ -326,7 +325,7 @@ describe('while an application is locked', () => {
   function lock(...applicationIds: string[]) {
     const locked = new Set(applicationIds);
     findLocked.mockImplementation(
-      async (_pool, ids) => new Set([...ids].filter((id) => id !== null && locked.has(id))) as Set<string>,
+      async (_pool, ids) => new Set([...ids].flatMap((id) => (id !== null && locked.has(id) ? [id] : []))),
     );
     writeBatch.mockImplementation(async (_pool, { entries, uses }) => {
       const all = [...entries, ...uses.counts.flatMap(({ counts }) => counts)];

@@ -1,10 +1,10 @@
--- A foreign key is checked for each row that the log gets, which costs PostgreSQL as much as storing it. Who writes the log
--- locks its application and developer instead, so that both exist until the commit. What the keys did when an application
--- or a developer was deleted, triggers of these tables do.
+-- A foreign key is checked for each row that is added to the log, which costs PostgreSQL as much as storing the row. Writers of
+-- the log lock its application and developer instead, so that both exist until the commit. Triggers of these tables delete
+-- the log of a deleted application or developer, as the keys did.
 -- additive: the previous version finds the same rows, and deletes the same ones.
 LOCK TABLE "security_log" IN ACCESS EXCLUSIVE MODE;
--- Every request uses these two, so they are not waited for. Deletions lock them before the log; the short timeout also lets
--- go of the log before a deletion that waits for it counts as a deadlock. The migration is tried again.
+-- Every request uses these two, so the migration waits for them only briefly, and is tried again. Deletions lock them before
+-- the log: the timeout is shorter than deadlock_timeout, so that no deletion is cancelled as part of a deadlock.
 SET LOCAL lock_timeout = '300ms';
 LOCK TABLE "developers", "applications" IN ACCESS EXCLUSIVE MODE;
 

@@ -7,8 +7,8 @@ const { ok, warn } = findingsOf('database');
 const statementsAtOnce = 20;
 
 /**
- * Checks that PostgreSQL has room for the locks of the security log. A statement that no time limits locks every partition
- * and its indexes. When the table of locks is full, statements of everyone fail with `out of shared memory`.
+ * Checks that PostgreSQL has room for the locks of the security log. A statement without a range of time locks every
+ * partition and its indexes. When the table of locks is full, statements of all clients fail with `out of shared memory`.
  */
 export async function checkLockTable(pool: Pool): Promise<Finding> {
   const { rows } = await pool.query<{ partitions: number; locks: number; each: number; sessions: number }>(

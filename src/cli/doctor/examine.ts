@@ -66,7 +66,7 @@ function attempt<Value>(load: () => Value): [Value | null, readonly string[]] {
   }
 }
 
-/** @returns the id of the installation; null if there is none yet, or it cannot be read */
+/** @returns the id of the installation; null before the first start, or if the database cannot be read */
 async function* examineData(
   data: DataConfig,
   config: Config | null,

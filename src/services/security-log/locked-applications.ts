@@ -3,8 +3,8 @@ import { isLockTimeout } from '../../db/errors.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 
 /**
- * Finds applications that another transaction has locked, as a deletion does, or whose developer it has locked. What concerns
- * a deleted application need not wait: it is omitted.
+ * Finds applications that another transaction has locked, as a deletion does, or whose developer it has locked. An application
+ * that has been deleted is not among them.
  * @param applicationIds those to look at
  */
 export async function findLocked(
@@ -21,8 +21,8 @@ export async function findLocked(
 }
 
 /**
- * @returns the ids of those that are locked. Null if PostgreSQL waits although it should not: for a row that a transaction has
- *   changed first and locked then
+ * @returns the ids of those that are locked. Null if PostgreSQL waits all the same: SKIP LOCKED does not skip a row that a
+ *   transaction has changed and then locked
  */
 async function ask(pool: Pool, applicationIds: readonly string[]): Promise<readonly string[] | null> {
   try {

@@ -25,7 +25,7 @@ export interface Uses extends LastUses {
 
 export const noUses: Uses = { addresses: new Map(), devices: new Map(), counts: [] };
 
-/** Those whose write ended without an answer. */
+/** The same uses after a write that ended without an answer. */
 export const ambiguous = (uses: Uses): Uses => ({
   ...uses,
   counts: uses.counts.map((each) => ({ ...each, mayBeAdded: true })),

@@ -112,8 +112,9 @@ export function createSecurityLogWriter(options: SecurityLogWriterOptions): Secu
   /** Applications that another transaction has locked. Their entries wait, and do not delay others. */
   let locked: ReadonlySet<string> = new Set();
   const heldUp = createHeldUpEntries();
-  /** Whether something waits for a lock: as of the last round, and uses in this round. */
+  /** Whether something waited for a lock at the end of the last round. */
   let isHeldUp = false;
+  /** Whether last uses were not written in this round, because their licenses or devices are locked. */
   let areUsesSkipped = false;
   let shed = 0;
   let written = 0;
